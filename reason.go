@@ -1,0 +1,45 @@
+package turnmill
+
+// Reason is the stable name under which something is counted as lost, or as context only. It stands in
+// ledgers, rejects and the turns table; scripts rely on it.
+type Reason string
+
+// Why a file, record or trajectory was rejected: it failed.
+const (
+	ReasonUnreadable     Reason = "unreadable"        // the file cannot be opened or read
+	ReasonUnknownFormat  Reason = "unknown_format"    // nothing recognises the file
+	ReasonWrongFormat    Reason = "wrong_format"      // a record is not of its file's format
+	ReasonBadJSON        Reason = "bad_json"          // a record is not JSON
+	ReasonTooDeep        Reason = "too_deep"          // more nesting than the reader allows
+	ReasonTooLarge       Reason = "record_too_large"  // above --max-record
+	ReasonTruncated      Reason = "truncated"         // the input ends inside a record
+	ReasonBadCompression Reason = "bad_compression"   // gzip or zstd data is damaged
+	ReasonWindowTooLarge Reason = "window_too_large"  // a zstd window above --max-window
+	ReasonBadField       Reason = "bad_field"         // a field has the wrong type
+	ReasonRepeatedIndex  Reason = "repeated_index"    // two turns of one trajectory share an index
+	ReasonBadMessage     Reason = "bad_message"       // a chat message has no usable role or content
+	ReasonEmptyMessages  Reason = "empty_messages"    // a chat without messages
+	ReasonMissingPart    Reason = "missing_companion" // a part of a run whose other files are not there
+	ReasonNoRecords      Reason = "no_records"        // a file that holds no record at all
+	ReasonUnencodable    Reason = "unencodable"       // the tokenizer cannot encode a text
+)
+
+// Why a record, trajectory or turn was dropped: a rule refused it.
+const (
+	ReasonNoAction      Reason = "no_action"       // turn: pause or narration (R14)
+	ReasonTooFewTurns   Reason = "too_few_turns"   // trajectory: below --min-turns (R11)
+	ReasonNoTarget      Reason = "no_target"       // trajectory: no turn at all
+	ReasonNoEnvironment Reason = "no_environment"  // trajectory: a pure chat
+	ReasonTurnTooLong   Reason = "turn_too_long"   // turn: does not fit --seq-len beside the system prompt
+	ReasonSystemTooLong Reason = "system_too_long" // trajectory: the system prompt alone fills --seq-len
+	ReasonNoLoss        Reason = "no_loss"         // row, turn, trajectory: nothing left to learn
+	ReasonRowStart      Reason = "row_start"       // loss token: the first token of a row is never trained
+	ReasonEmptyText     Reason = "empty_text"      // document without text
+)
+
+// Why a turn stands in a row without being a target; ReasonMasked also counts its loss tokens.
+const (
+	ReasonMasked   Reason = "masked"
+	ReasonDialogue Reason = "dialogue"
+	ReasonElided   Reason = "elided" // an exporter left a placeholder in the observation
+)
