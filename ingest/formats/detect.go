@@ -1,0 +1,148 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/ingest/frame"
+)
+
+// HeadBytes is how much of a file, decompressed, decides on its format.
+const HeadBytes = 1 << 20
+
+// Detection is what a file's head says of it.
+type Detection struct {
+	Format     Format
+	Layout     frame.Layout
+	Samples    int // records of the head that were looked at, at most 32
+	Recognised int // those that the format recognises
+}
+
+// Detect decides on a file's layout and format by its head alone: the first HeadBytes of it, decompressed,
+// or, when complete, all of it. The format that recognises the most records wins; between equals the
+// likelier layout, then the order of All. A bad record among the others, the first one included, does not
+// matter, and of a record that is longer than the head the part that is there is asked.
+//
+// The error is a *turnmill.RecordError: with reason no_records when there is nothing but blanks, else with
+// unknown_format, naming the three nearest formats and why each refused.
+func Detect(head []byte, complete bool) (Detection, error) { return detect(All(), head, complete) }
+
+// DetectAs is Detect with the format given: only the layout is decided, and a file that the format does not
+// recognise gets the likeliest of its layouts. An unknown name is an error that lists the names.
+func DetectAs(name string, head []byte, complete bool) (Detection, error) {
+	f, err := ByName(name)
+	if err != nil {
+		return Detection{}, err
+	}
+	head, err = trimHead(head, complete)
+	if err != nil {
+		return Detection{}, err
+	}
+	all := views(head)
+	best, _ := survey([]Format{f}, all)
+	if best.Recognised > 0 {
+		return best, nil
+	}
+	for _, v := range all {
+		if layout, ok := layoutOf(f, v.layout); ok {
+			return Detection{Format: f, Layout: layout}, nil
+		}
+	}
+	return Detection{Format: f, Layout: f.Layouts[0]}, nil
+}
+
+func detect(formats []Format, head []byte, complete bool) (Detection, error) {
+	head, err := trimHead(head, complete)
+	if err != nil {
+		return Detection{}, err
+	}
+	best, refusals := survey(formats, views(head))
+	if best.Recognised == 0 {
+		return Detection{}, unknown(refusals)
+	}
+	return best, nil
+}
+
+func trimHead(head []byte, complete bool) ([]byte, error) {
+	if len(head) > HeadBytes {
+		head, complete = head[:HeadBytes], false
+	}
+	if head = trimPadding(head); len(head) > 0 {
+		return head, nil
+	}
+	e := &turnmill.RecordError{Step: "detect", Reason: turnmill.ReasonNoRecords, Err: errors.New("the file holds no record")}
+	if !complete {
+		e.Reason, e.Err = turnmill.ReasonUnknownFormat, fmt.Errorf("the first %d bytes hold no record", HeadBytes)
+		e.Hint = "--format NAME"
+	}
+	return nil, e
+}
+
+// layoutOf returns the layout in which f reads a file that looks like layout.
+func layoutOf(f Format, layout frame.Layout) (frame.Layout, bool) {
+	if slices.Contains(f.Layouts, layout) {
+		return layout, true
+	}
+	return frame.Whole, slices.Contains(f.Layouts, frame.Whole)
+}
+
+// refusal is the nearest that a file came to a format.
+type refusal struct {
+	name, why string
+	marks     int
+}
+
+// survey asks every format about the samples of every view. Refusals are those of formats that recognised
+// none, in the order of formats.
+func survey(formats []Format, all []view) (best Detection, refusals []refusal) {
+	refusals = make([]refusal, len(formats))
+	for i, f := range formats {
+		refusals[i] = refusal{f.Name, "nothing in it has the shape of a record", -1}
+	}
+	for _, v := range all {
+		if best.Recognised > 0 && (v.layout == frame.Values || v.layout == frame.Lines) {
+			break // several values on one line are a line that is bad in part
+		}
+		found := make([]Detection, len(formats))
+		for sample := range v.samples {
+			for i, f := range formats {
+				layout, ok := layoutOf(f, v.layout)
+				if !ok {
+					continue
+				}
+				found[i].Format, found[i].Layout = f, layout
+				found[i].Samples++
+				why, marks := f.Recognise(sample)
+				if why == "" {
+					found[i].Recognised++
+				} else if r := &refusals[i]; marks > r.marks {
+					r.why, r.marks = why, marks
+				}
+			}
+		}
+		for _, d := range found {
+			if d.Recognised > best.Recognised {
+				best = d
+			}
+		}
+	}
+	return best, refusals
+}
+
+// unknown is the error for a file that nothing recognises.
+func unknown(refusals []refusal) error {
+	slices.SortStableFunc(refusals, func(a, b refusal) int { return b.marks - a.marks })
+	var near []string
+	for _, r := range refusals[:min(3, len(refusals))] {
+		near = append(near, r.name+": "+r.why)
+	}
+	return &turnmill.RecordError{
+		Step:   "detect",
+		Reason: turnmill.ReasonUnknownFormat,
+		Err:    errors.New("no format recognises the file (nearest: " + strings.Join(near, "; ") + ")"),
+		Hint:   "--format NAME to force one; turnmill formats lists them",
+	}
+}

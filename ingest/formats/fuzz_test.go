@@ -1,0 +1,32 @@
+package formats
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fuzzDecode checks what check does, starting from the blocks of testdata and the format's sample.
+func fuzzDecode(f *testing.F, name string) {
+	format := mustFormat(f, name)
+	f.Add([]byte(format.Doc.Sample), false)
+	text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		_, block, _ = strings.Cut(block, "\n")
+		record, _, _ := strings.Cut(block, "\n----")
+		f.Add([]byte(record), true)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, thought bool) {
+		if err := check(format, Options{KeepThought: thought}, raw); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzDecodeTurnmill(f *testing.F)   { fuzzDecode(f, "turnmill") }
+func FuzzDecodeOpenAIChat(f *testing.F) { fuzzDecode(f, "openai-chat") }
+func FuzzDecodeSWEAgent(f *testing.F)   { fuzzDecode(f, "swe-agent") }

@@ -1,0 +1,44 @@
+package formats
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestGolden reads the blocks of testdata/*.txt:
+//
+//	# what the block shows
+//	a record
+//	----
+//	what its format makes of it
+//
+// The file's name is the format's; "+thought" after it keeps reasoning.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%d files of blocks, %v", len(files), err)
+	}
+	for _, path := range files {
+		base := strings.TrimSuffix(filepath.Base(path), ".txt")
+		name, thought := strings.CutSuffix(base, "+thought")
+		t.Run(base, func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := mustFormat(t, name).New(Options{KeepThought: thought})
+			var out strings.Builder
+			for block := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
+				record, _, ok := strings.Cut(block, "\n----")
+				title, record, titled := strings.Cut(record, "\n")
+				if !ok && !*update || !titled || !strings.HasPrefix(title, "# ") {
+					t.Fatalf("not a block: %q", block)
+				}
+				out.WriteString(title + "\n" + record + "\n----\n" + decoded(d, []byte(record)) + "\n")
+			}
+			golden(t, filepath.Base(path), strings.TrimSuffix(out.String(), "\n"))
+		})
+	}
+}

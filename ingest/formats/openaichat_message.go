@@ -1,0 +1,199 @@
+package formats
+
+import (
+	"fmt"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/internal/jsonscan"
+)
+
+// chatMessage holds the members of one message.
+type chatMessage struct {
+	role, content, toolCalls, functionCall, toolCallID jsonscan.Value
+	reasoning                                          [2]jsonscan.Value // reasoning_content, reasoning
+}
+
+func (c *chat) readMessage(v jsonscan.Value) chatMessage {
+	var m chatMessage
+	for k, x := range v.Members() {
+		switch c.out.key(k) {
+		case "role":
+			m.role = x
+		case "content":
+			m.content = x
+		case "tool_calls":
+			m.toolCalls = x
+		case "function_call":
+			m.functionCall = x
+		case "tool_call_id":
+			m.toolCallID = x
+		case "reasoning_content":
+			m.reasoning[0] = x
+		case "reasoning":
+			m.reasoning[1] = x
+		}
+	}
+	return m
+}
+
+// message takes messages[i].
+func (c *chat) message(v jsonscan.Value, i int) error {
+	if v.Kind() != jsonscan.Object {
+		return badMessage(i, "is "+article(v.Kind())+", want an object")
+	}
+	m := c.readMessage(v)
+	who, think := chatRole(m.role), &c.aside
+	switch who {
+	case roleNone:
+		return badMessage(i, "no role of a chat (system, developer, user, assistant, tool, function)")
+	case roleAgent:
+		c.started, think = true, &c.think
+		if len(c.results) > 0 || len(c.reply) > 0 {
+			c.turn()
+		}
+	}
+	thinking := think.n
+	w, ok := c.out.content(m.content, think)
+	if !ok {
+		if why := alienPart(m.content); why != "" {
+			return wrongFormat(chatName, fmt.Sprintf("messages[%d]: %s", i, why))
+		}
+		return badMessage(i, "content is neither a text nor a list of parts")
+	}
+	switch who {
+	case roleSystem:
+		c.fromSystem(w.text)
+	case roleUser:
+		c.fromUser(w)
+	case roleTool:
+		c.fromTool(w, m.toolCallID)
+	case roleAgent:
+		if err := c.fromAgent(&m, w, thinking); err != nil {
+			return inside("messages", i, err)
+		}
+	}
+	return nil
+}
+
+type role uint8
+
+const (
+	roleNone role = iota
+	roleSystem
+	roleUser
+	roleAgent
+	roleTool
+)
+
+func chatRole(v jsonscan.Value) role {
+	switch {
+	case v.Is("assistant"):
+		return roleAgent
+	case v.Is("tool"), v.Is("function"):
+		return roleTool
+	case v.Is("user"):
+		return roleUser
+	case v.Is("system"), v.Is("developer"):
+		return roleSystem
+	}
+	return roleNone
+}
+
+// fromSystem takes instructions: part of the task at the start, and in the middle an answer to nothing.
+func (c *chat) fromSystem(text string) {
+	switch {
+	case text == "":
+		c.out.note(turnmill.NoteEmptiedMessage)
+	case c.started:
+		c.out.note(turnmill.NoteUnsolicited)
+	default:
+		c.task = append(c.task, text)
+	}
+}
+
+// fromUser takes the task, or a reply to what the agent said. Beside calls, and after nothing, a user's
+// text answers no one.
+func (c *chat) fromUser(w words) {
+	switch {
+	case w.text == "":
+		if !w.mute {
+			c.out.note(turnmill.NoteEmptiedMessage)
+		}
+	case !c.started:
+		c.task = append(c.task, w.text)
+	case len(c.calls) == 0 && len(c.says) > 0:
+		c.reply = append(c.reply, w.text)
+	default:
+		c.out.note(turnmill.NoteUnsolicited)
+	}
+}
+
+// fromTool takes a result. Results belong to the calls of the act that they follow.
+func (c *chat) fromTool(w words, id jsonscan.Value) {
+	c.started = true
+	if len(c.calls) == 0 {
+		c.out.note(turnmill.NoteOrphanObservation)
+		return
+	}
+	c.results = append(c.results, result{id: c.out.id(id), text: w.text, mute: w.mute})
+}
+
+// fromAgent adds a message to the act. Two messages with nothing between them are one act. thinking is the
+// number of thoughts before the message.
+func (c *chat) fromAgent(m *chatMessage, w words, thinking int) error {
+	calls := len(c.calls)
+	if err := c.toolCalls(m.toolCalls); err != nil {
+		return err
+	}
+	if len(c.calls) == calls && m.functionCall.Present() {
+		if err := c.call(m.functionCall); err != nil {
+			return under("function_call", err)
+		}
+	}
+	c.think.add(m.reasoning[0].Str(&c.out.arena))
+	if string(m.reasoning[1].Raw()) != string(m.reasoning[0].Raw()) { // some servers write it twice
+		c.think.add(m.reasoning[1].Str(&c.out.arena))
+	}
+	text := c.out.withoutThinking(w.text, &c.think)
+	switch {
+	case text != "":
+		c.says = append(c.says, text)
+	case len(c.calls) == calls && c.think.n == thinking && !w.mute:
+		c.out.note(turnmill.NoteEmptiedMessage)
+	}
+	return nil
+}
+
+func (c *chat) toolCalls(list jsonscan.Value) error {
+	if !list.Present() {
+		return nil
+	}
+	if list.Kind() != jsonscan.Array {
+		return badField("tool_calls", "an array", list)
+	}
+	i := 0
+	for v := range list.Elems() {
+		if err := c.call(v); err != nil {
+			return inside("tool_calls", i, err)
+		}
+		i++
+	}
+	return nil
+}
+
+func (c *chat) call(v jsonscan.Value) error {
+	k, err := c.out.readCall(v)
+	if err != nil {
+		return err
+	}
+	if k.id != "" {
+		c.ids = append(c.ids, k.id)
+	}
+	c.kinds |= toolKind(k.name)
+	c.calls = append(c.calls, k)
+	return nil
+}
+
+func badMessage(i int, what string) error {
+	return reject(turnmill.ReasonBadMessage, "messages[%d]: %s", i, what)
+}
