@@ -1,0 +1,96 @@
+package chat
+
+import (
+	"github.com/turnmill/turnmill"
+)
+
+// Text grows the tokens of one message after another, and the spans of what they say, in the same loop:
+// no span is ever found again by searching. Plain text is gathered into a stretch that ends at the next
+// control token and is encoded once as a whole; borders of spans inside it map by byte offsets.
+//
+//	<|im_start|> assistant \n total 0 <|im_end|> \n
+//	control      |--- one stretch ---| control   stretch
+//	                        ^^^^^^^^^^^^^^^^^^^  observation: content and end token
+//
+// A token across a border belongs to the side of its last byte, and is counted.
+type Text struct {
+	IDs         []int32
+	Action      turnmill.Span // of the turn written last, in IDs
+	Observation turnmill.Span
+	Forged      int // control texts inside content, encoded as text
+	Added       int // other added tokens inside content
+	Straddles   int // tokens across a span's border
+
+	encoder turnmill.Encoder
+	stretch []byte
+	marks   []mark
+	tokens  turnmill.Tokens
+	err     error
+}
+
+// mark is a border inside the stretch: at is a byte offset, to is where the token's position goes.
+type mark struct {
+	at int
+	to *int32
+}
+
+// NewText returns an empty Text that encodes with e, which it alone uses.
+func NewText(e turnmill.Encoder) *Text { return &Text{encoder: e} }
+
+// keepBytes is the largest stretch whose memory is kept for the next trajectory.
+const keepBytes = 4 << 20
+
+// Reset makes the text empty. IDs keeps its memory unless it has become very large.
+func (t *Text) Reset() {
+	if cap(t.stretch) > keepBytes {
+		t.stretch, t.tokens = nil, turnmill.Tokens{}
+	}
+	if cap(t.IDs) > keepBytes {
+		t.IDs = nil
+	}
+	t.IDs, t.stretch, t.marks = t.IDs[:0], t.stretch[:0], t.marks[:0]
+	t.Action, t.Observation = turnmill.Span{}, turnmill.Span{}
+	t.Forged, t.Added, t.Straddles, t.err = 0, 0, 0, nil
+}
+
+// Err returns the first error of the encoder.
+func (t *Text) Err() error { return t.err }
+
+func (t *Text) plain(s string) { t.stretch = append(t.stretch, s...) }
+
+// border notes that a span starts or ends here.
+func (t *Text) border(to *int32) { t.marks = append(t.marks, mark{len(t.stretch), to}) }
+
+// control ends the stretch and appends a control token.
+func (t *Text) control(id int32) {
+	t.flush()
+	t.IDs = append(t.IDs, id)
+}
+
+// flush encodes the stretch and places its marks: a border at byte p stands before the first token that
+// ends after p.
+func (t *Text) flush() {
+	if len(t.stretch) == 0 && len(t.marks) == 0 {
+		return
+	}
+	t.tokens.IDs, t.tokens.Ends = t.tokens.IDs[:0], t.tokens.Ends[:0]
+	t.tokens.Forged, t.tokens.Added = 0, 0
+	if len(t.stretch) > 0 && t.err == nil {
+		t.err = t.encoder.Encode(&t.tokens, t.stretch)
+	}
+	base, ends := int32(len(t.IDs)), t.tokens.Ends
+	i := 0
+	for _, m := range t.marks {
+		for i < len(ends) && int(ends[i]) <= m.at {
+			i++
+		}
+		if i < len(ends) && (i == 0 && m.at > 0 || i > 0 && int(ends[i-1]) < m.at) {
+			t.Straddles++
+		}
+		*m.to = base + int32(i)
+	}
+	t.IDs = append(t.IDs, t.tokens.IDs...)
+	t.Forged += t.tokens.Forged
+	t.Added += t.tokens.Added
+	t.stretch, t.marks = t.stretch[:0], t.marks[:0]
+}

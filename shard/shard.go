@@ -1,0 +1,248 @@
+// Package shard turns one trajectory, or one document, into the rows that a trainer reads.
+//
+//	Trajectory --chat--> text, in pieces --encoder--> tokens and spans --windows--> rows
+//
+//	pieces   | system | turn 0 | turn 1 | ... | turn n |     each starts and ends beside a control token,
+//	                                                         so pieces can be put together in any window
+//	row      | system | turn i ... turn j |                  at most SeqLen tokens; windows never overlap
+//	labels   -100 everywhere, the id on kept targets: observation and its end token
+//
+// A turn is never split. One that does not fit beside the system prompt is dropped and the next window
+// starts after it. A row without a trained token does not leave this package.
+package shard
+
+import (
+	"fmt"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/shard/chat"
+)
+
+// Objective says which part of a turn carries loss.
+type Objective uint8
+
+// Loss on observations (the report's CPT), on actions, or on both.
+const (
+	WorldModel Objective = iota
+	Policy
+	Both
+)
+
+// StateMode says when the current state is written into the user message.
+type StateMode uint8
+
+// Always, only when it differs from the observation before, or never.
+const (
+	StateAlways StateMode = iota
+	StateChanged
+	StateNever
+)
+
+// Options are the settings of a Builder.
+type Options struct {
+	SeqLen    int // tokens, the longest row; 0 means 262,144
+	Objective Objective
+	State     StateMode
+	Weights   bool // write the keep ratio as a weight instead of drawing
+}
+
+// Target is what was decided about one turn before it is rendered.
+type Target struct {
+	turnmill.Verdict
+	turnmill.MaskDecision
+}
+
+// Drawer draws single tokens of one trajectory, in mode token: index is the turn's in its source, token
+// the place in the turn's trained span, keep the ratio.
+type Drawer interface {
+	DrawToken(index, token int, keep turnmill.Ratio) bool
+}
+
+// TurnResult is what became of one turn.
+type TurnResult struct {
+	turnmill.Verdict
+	Row         int   // the row in Rows that holds the turn, -1 when none does
+	Place       int   // position in that row's Turns
+	Observation int32 // tokens of the observation without its end token; 0 when it was not encoded
+	Loss        int32 // tokens that would carry loss without the mask; 0 when it was not encoded
+	Trained     int32 // tokens that do
+}
+
+// Result is what became of a trajectory or document. Turns is overwritten by the builder's next call.
+type Result struct {
+	Reason  turnmill.Reason // why no row came out; "" when there is one
+	Turns   []TurnResult    // one a turn of the trajectory; one a window of a document
+	Notes   turnmill.Notes
+	RowLoss int64 // loss tokens lost because a row's first token is never trained (documents)
+}
+
+// Rows collects rows; its memory is reused after Reset.
+type Rows struct {
+	Rows    []turnmill.Row
+	ids     []int32
+	labels  []int32
+	weights []float32
+	turns   []turnmill.TurnTokens
+}
+
+// keepTokens is the largest buffer that Rows keeps over a Reset.
+const keepTokens = 4 << 20
+
+// Reset forgets the rows.
+func (r *Rows) Reset() {
+	if cap(r.ids) > keepTokens {
+		r.ids, r.labels, r.weights = nil, nil, nil
+	}
+	r.Rows, r.ids, r.labels, r.weights, r.turns = r.Rows[:0], r.ids[:0], r.labels[:0], r.weights[:0], r.turns[:0]
+}
+
+// Builder encodes trajectories; it serves one goroutine.
+type Builder struct {
+	options Options
+	format  *chat.Format
+	text    *chat.Text
+	pieces  []piece
+	results []TurnResult
+	notes   turnmill.Notes
+}
+
+// piece is one turn's tokens in text.IDs, with its spans in the same positions.
+type piece struct {
+	turn                int // position in Trajectory.Turns
+	all                 turnmill.Span
+	action, observation turnmill.Span
+	last                bool // written as a row's last turn
+	differs             bool // the published template would differ
+}
+
+// NewBuilder returns a builder that writes format with e, which it alone uses.
+func NewBuilder(format *chat.Format, e turnmill.Encoder, o Options) (*Builder, error) {
+	if o.SeqLen == 0 {
+		o.SeqLen = 262_144
+	}
+	if o.SeqLen < 2 {
+		return nil, fmt.Errorf("--seq-len %d: want 2 or more", o.SeqLen)
+	}
+	return &Builder{options: o, format: format, text: chat.NewText(e)}, nil
+}
+
+// Trajectory appends the rows of t to out. targets has one entry a turn; d draws tokens and is nil outside
+// mode token. An error costs the trajectory, and out is as it was before.
+func (b *Builder) Trajectory(t *turnmill.Trajectory, targets []Target, d Drawer, out *Rows) (Result, error) {
+	b.start(len(t.Turns))
+	for i := range targets {
+		b.results[i] = TurnResult{Verdict: targets[i].Verdict, Row: -1}
+	}
+	b.format.System(b.text, &t.System)
+	if err := b.text.Err(); err != nil {
+		return Result{}, err
+	}
+	system := int32(len(b.text.IDs))
+	if int(system) >= b.options.SeqLen {
+		for i := range b.results {
+			b.drop(i, turnmill.ReasonSystemTooLong)
+		}
+		return b.result(turnmill.ReasonSystemTooLong), nil
+	}
+	if err := b.encode(t, targets); err != nil {
+		return Result{}, err
+	}
+	rows, ids, turns := len(out.Rows), len(out.ids), len(out.turns)
+	if err := b.windows(t, targets, d, system, out); err != nil {
+		out.Rows = out.Rows[:rows]
+		out.cut(ids, turns)
+		return Result{}, err
+	}
+	if len(out.Rows) == rows {
+		return b.result(b.firstReason()), nil
+	}
+	return b.result(""), nil
+}
+
+func (b *Builder) start(turns int) {
+	b.text.Reset()
+	b.pieces, b.notes = b.pieces[:0], turnmill.Notes{}
+	if cap(b.results) < turns {
+		b.results = make([]TurnResult, turns)
+	}
+	b.results = b.results[:turns]
+}
+
+func (b *Builder) result(reason turnmill.Reason) Result {
+	return Result{Reason: reason, Turns: b.results, Notes: b.notes}
+}
+
+// firstReason is why a trajectory without rows has none: the first turn that was lost after the filters.
+func (b *Builder) firstReason() turnmill.Reason {
+	for _, p := range b.pieces {
+		if r := &b.results[p.turn]; r.Status == turnmill.StatusDropped {
+			return r.Reason
+		}
+	}
+	return turnmill.ReasonNoLoss
+}
+
+// encode writes every turn that is left as a piece. The last one is written as a row's last turn at once,
+// since it can be nothing else.
+func (b *Builder) encode(t *turnmill.Trajectory, targets []Target) error {
+	final := -1
+	for i := range targets {
+		if targets[i].Status != turnmill.StatusDropped {
+			final = i
+		}
+	}
+	before := "" // the observation before this turn, filtered turns included
+	for i := range t.Turns {
+		if targets[i].Status != turnmill.StatusDropped {
+			p, err := b.piece(t, i, before, i == final)
+			if err != nil {
+				return err
+			}
+			b.pieces = append(b.pieces, p)
+			r := &b.results[i]
+			r.Observation = p.observation.Len() - 1
+			if targets[i].Status == turnmill.StatusTarget {
+				r.Loss = b.loss(p)
+			}
+		}
+		before = t.Turns[i].Observation
+	}
+	b.notes[turnmill.NoteForgedControl] += int64(b.text.Forged)
+	b.notes[turnmill.NoteAddedToken] += int64(b.text.Added)
+	b.notes[turnmill.NoteStraddle] += int64(b.text.Straddles)
+	return nil
+}
+
+func (b *Builder) loss(p piece) int32 {
+	switch b.options.Objective {
+	case Policy:
+		return p.action.Len()
+	case Both:
+		return p.action.Len() + p.observation.Len()
+	}
+	return p.observation.Len()
+}
+
+func (b *Builder) piece(t *turnmill.Trajectory, i int, before string, last bool) (piece, error) {
+	turn := &t.Turns[i]
+	state := turn.State
+	if b.options.State == StateNever || b.options.State == StateChanged && state == before {
+		state = ""
+	}
+	start := int32(len(b.text.IDs))
+	b.format.Turn(b.text, turn, state, last)
+	if err := b.text.Err(); err != nil {
+		return piece{}, fmt.Errorf("turn %d: %w", turn.Index, err)
+	}
+	return piece{
+		turn: i, all: turnmill.Span{Start: start, End: int32(len(b.text.IDs))},
+		action: b.text.Action, observation: b.text.Observation,
+		last: last, differs: b.format.Differs(turn, last),
+	}, nil
+}
+
+func (b *Builder) drop(i int, reason turnmill.Reason) {
+	if r := &b.results[i]; r.Status != turnmill.StatusDropped {
+		r.Verdict = turnmill.Verdict{Status: turnmill.StatusDropped, Reason: reason}
+	}
+}
