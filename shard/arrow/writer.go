@@ -1,0 +1,229 @@
+package arrow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	goarrow "github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/turnmill/turnmill"
+)
+
+// Limits says when a record batch is full. Zero fields take the defaults.
+type Limits struct {
+	Rows     int   // rows a batch; 0 means 1000
+	Bytes    int64 // bytes of a batch's body; 0 means 64 MiB. A larger row makes a batch of its own
+	Elements int64 // tokens a batch; 0 means 2^31-1, as far as int32 offsets reach. A longer row is refused
+}
+
+// Options says what a Writer writes.
+type Options struct {
+	Profile    Profile
+	Vocabulary int // Size of the tokenizer's vocabulary: one above the largest id, at most 2^31-1
+	Limits     Limits
+}
+
+// Validate joins all that is wrong with the options.
+func (o *Options) Validate() error {
+	var errs []error
+	if int(o.Profile) >= numProfiles {
+		errs = append(errs, fmt.Errorf("profile %d does not exist", o.Profile))
+	}
+	if o.Vocabulary <= 0 || o.Vocabulary > math.MaxInt32 {
+		errs = append(errs, fmt.Errorf("a vocabulary of %d ids does not fit int32 columns", o.Vocabulary))
+	}
+	l := o.Limits
+	if l.Rows < 0 || l.Rows > math.MaxInt32-1 || l.Bytes < 0 || l.Elements < 0 || l.Elements > math.MaxInt32 {
+		errs = append(errs, fmt.Errorf("limits %+v: none may be negative, rows and elements must fit int32 offsets", l))
+	}
+	return errors.Join(errs...)
+}
+
+func (o *Options) fillDefaults() {
+	if o.Limits.Rows == 0 {
+		o.Limits.Rows = 1000
+	}
+	if o.Limits.Bytes == 0 {
+		o.Limits.Bytes = 64 << 20
+	}
+	if o.Limits.Elements == 0 {
+		o.Limits.Elements = math.MaxInt32
+	}
+}
+
+// Writer writes one shard after another. The same rows give the same bytes, whatever it wrote before. It
+// serves one goroutine and holds at most one batch.
+type Writer struct {
+	opts   Options
+	schema *goarrow.Schema
+	mem    memory.Allocator
+	out    counter
+	stream *ipc.Writer
+	rows   int64 // accepted since Reset
+	err    error // the first failure of the output, or that the stream is closed
+
+	// The batch under way. The columns are as long as offsets' last; ones is at least as long as any batch
+	// so far and stays all ones.
+	offsets []int32
+	ids     []int32
+	labels  []int32
+	weights []float32
+	ones    []int32
+}
+
+var errClosed = errors.New("arrow: the stream is closed; call Reset first")
+
+// NewWriter returns a writer of a stream to w. It writes nothing before the first full batch or Close.
+func NewWriter(w io.Writer, o Options) (*Writer, error) {
+	return newWriter(w, o, memory.DefaultAllocator)
+}
+
+func newWriter(w io.Writer, o Options, mem memory.Allocator) (*Writer, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("arrow: %w", err)
+	}
+	o.fillDefaults()
+	wr := &Writer{opts: o, schema: o.Profile.schema(), mem: mem}
+	wr.Reset(w)
+	return wr, nil
+}
+
+// Reset starts a new stream to w. Rows of an earlier stream that Close has not written are forgotten.
+func (w *Writer) Reset(out io.Writer) {
+	w.out = counter{w: out}
+	w.stream = ipc.NewWriter(&w.out, ipc.WithSchema(w.schema), ipc.WithAllocator(w.mem))
+	w.rows, w.err = 0, nil
+	w.clear()
+}
+
+// Append copies a row into the batch under way, after writing that batch if the row does not fit it. A row
+// that CheckRow refuses, or that is longer than a batch may be, is an error that names it by its number in
+// the stream and changes nothing; a failure of the output is final.
+func (w *Writer) Append(row *turnmill.Row) error {
+	if w.err != nil {
+		return w.err
+	}
+	if err := CheckRow(row, w.opts.Profile, w.opts.Vocabulary); err != nil {
+		return fmt.Errorf("arrow: row %d: %w", w.rows, err)
+	}
+	n := int64(len(row.IDs))
+	if n > w.opts.Limits.Elements {
+		return fmt.Errorf("arrow: row %d, column input_ids: %d tokens do not fit a batch of at most %d; try a smaller --seq-len",
+			w.rows, n, w.opts.Limits.Elements)
+	}
+	if !w.fits(n) {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	w.ids = append(w.ids, row.IDs...)
+	w.labels = append(w.labels, row.Labels...)
+	w.weights = append(w.weights, row.Weights...)
+	w.offsets = append(w.offsets, int32(len(w.ids)))
+	w.rows++
+	return nil
+}
+
+// Close writes the last batch and the end marker. It closes nothing else. After a failure it writes
+// nothing: a stream that lacks a part must not get an end marker.
+func (w *Writer) Close() error {
+	if errors.Is(w.err, errClosed) {
+		return nil
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.stream.Close(); err != nil {
+		w.err = fmt.Errorf("arrow: %w", err)
+		return w.err
+	}
+	w.err = errClosed
+	return nil
+}
+
+// Rows returns the number of rows appended since Reset.
+func (w *Writer) Rows() int64 { return w.rows }
+
+// Size returns the bytes of the stream so far: those written, and the body of the batch under way. After
+// Close it is exactly the size of the file.
+func (w *Writer) Size() int64 {
+	return w.out.n + w.opts.Profile.bodyBytes(int64(len(w.offsets)-1), int64(len(w.ids)))
+}
+
+// fits says whether a row of n tokens may join the batch under way. A first row always does.
+func (w *Writer) fits(n int64) bool {
+	rows, tokens, l := int64(len(w.offsets)-1), int64(len(w.ids))+n, w.opts.Limits
+	return rows == 0 ||
+		rows < int64(l.Rows) && tokens <= l.Elements && w.opts.Profile.bodyBytes(rows+1, tokens) <= l.Bytes
+}
+
+func (w *Writer) flush() error {
+	if len(w.offsets) == 1 {
+		return nil
+	}
+	batch := w.batch()
+	defer batch.Release()
+	if err := w.stream.Write(batch); err != nil {
+		w.err = fmt.Errorf("arrow: batch that ends with row %d: %w", w.rows-1, err)
+		return w.err
+	}
+	w.clear()
+	return nil
+}
+
+// batch wraps the buffers without copying. Each is exactly as long as its values: arrow-go would write
+// what lies behind them as padding, and the bytes would depend on earlier batches.
+func (w *Writer) batch() goarrow.RecordBatch {
+	n, rows := len(w.ids), len(w.offsets)-1
+	for len(w.ones) < n {
+		w.ones = append(w.ones, 1)
+	}
+	values := [][]byte{
+		goarrow.Int32Traits.CastToBytes(w.ids),
+		goarrow.Int32Traits.CastToBytes(w.ones[:n]),
+		goarrow.Int32Traits.CastToBytes(w.labels),
+		goarrow.Float32Traits.CastToBytes(w.weights),
+	}
+	offsets := memory.NewBufferBytes(goarrow.Int32Traits.CastToBytes(w.offsets))
+	columns := make([]goarrow.Array, w.schema.NumFields())
+	for i, f := range w.schema.Fields() {
+		elem := f.Type.(*goarrow.ListType).Elem()
+		child := array.NewData(elem, n, []*memory.Buffer{nil, memory.NewBufferBytes(values[i])}, nil, 0, 0)
+		list := array.NewData(f.Type, rows, []*memory.Buffer{nil, offsets}, []goarrow.ArrayData{child}, 0, 0)
+		columns[i] = array.NewListData(list)
+		child.Release()
+		list.Release()
+		defer columns[i].Release()
+	}
+	return array.NewRecordBatch(w.schema, columns, int64(rows))
+}
+
+// clear empties the batch and keeps its memory, unless one huge row has stretched it: then the next
+// batches would pay for that row for ever.
+func (w *Writer) clear() {
+	if w.opts.Profile.bodyBytes(0, int64(cap(w.ids)))/2 > w.opts.Limits.Bytes {
+		w.ids, w.labels, w.weights, w.ones = nil, nil, nil, nil
+	}
+	w.offsets = append(w.offsets[:0], 0)
+	w.ids, w.labels, w.weights = w.ids[:0], w.labels[:0], w.weights[:0]
+}
+
+// counter counts the bytes that reach w.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}

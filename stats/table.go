@@ -1,0 +1,172 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+)
+
+// Forms of the lines of the two tables: 80 columns hold a billion turns and 10^12 loss tokens. A larger
+// number shifts its line, a domain's name of more than 10 letters all lines; nothing is cut.
+const (
+	recordRow = "%-*s %16s %16s %16s %16s\n"
+	tokenRow  = "%-*s %12s %12s %17s %17s %6s\n"
+	lineWidth = 80
+)
+
+// WriteTable writes the counts for a terminal of 80 columns: a line a domain for records and one for turns
+// and loss tokens, then why things were lost, then what was mended and noticed. The accounts of the whole
+// stand last; a domain's start at decoding.
+func WriteTable(w io.Writer, c *Counts) error {
+	t := &tableWriter{w: w}
+	type line struct {
+		name string
+		*Ledger
+	}
+	var lines []line
+	for _, d := range domainOrder(c) {
+		lines = append(lines, line{string(d), c.Ledger.Domains[d]})
+	}
+	lines = append(lines, line{"total", c.Ledger.Total})
+	width := 10
+	for _, l := range lines {
+		width = max(width, len(l.name))
+	}
+	t.printf(recordRow, width, "domain", "records", "out", "dropped", "rejected")
+	for _, l := range lines {
+		r := &l.Records
+		t.printf(recordRow, width, l.name, Thousands(r.In), Thousands(r.Out), Thousands(r.AllDropped()), Thousands(r.AllRejected()))
+	}
+	t.printf("\n"+tokenRow, width, "domain", "turns", "out", "loss tokens", "trained", "share")
+	for _, l := range lines {
+		t.printf(tokenRow, width, l.name, Thousands(l.Turns.In), Thousands(l.Turns.Out),
+			Thousands(l.LossTokens.In), Thousands(l.LossTokens.Out), share(&l.LossTokens))
+	}
+	t.lists(c)
+	return t.err
+}
+
+// share is what of the loss tokens is left, in percent.
+func share(a *Account) string {
+	if a.In == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(100*float64(a.Out)/float64(a.In), 'f', 1, 64) + "%"
+}
+
+type tableWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (t *tableWriter) printf(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format, args...)
+	}
+}
+
+// lists writes reasons and notes, each the most frequent first.
+func (t *tableWriter) lists(c *Counts) {
+	l := c.Ledger.Total
+	t.reasons("dropped", []named{{"records", l.Records.Dropped}, {"trajectories", l.Trajectories.Dropped},
+		{"turns", l.Turns.Dropped}, {"loss tokens", l.LossTokens.Dropped}})
+	t.reasons("rejected", []named{{"records", l.Records.Rejected}, {"trajectories", l.Trajectories.Rejected},
+		{"turns", l.Turns.Rejected}, {"loss tokens", l.LossTokens.Rejected}})
+	t.notes("repairs", c.Repairs)
+	t.notes("notices", c.Notices)
+}
+
+type named struct {
+	name  string
+	count map[turnmill.Reason]int64
+}
+
+// reasons writes the accounts that have any, below one title.
+func (t *tableWriter) reasons(title string, accounts []named) {
+	for _, a := range accounts {
+		if len(a.count) > 0 {
+			t.list(title, a.name, byCount(a.count))
+			title = ""
+		}
+	}
+}
+
+// notes writes the notes of all domains together.
+func (t *tableWriter) notes(title string, notes map[turnmill.Domain]map[string]int64) {
+	all := map[string]int64{}
+	for _, names := range notes {
+		for name, n := range names {
+			all[name] += n
+		}
+	}
+	if len(all) > 0 {
+		t.list(title, "", byCount(all))
+	}
+}
+
+// list writes items behind a title and the name of an account, wrapped, after a blank line if it has a
+// title.
+func (t *tableWriter) list(title, name string, items []string) {
+	if title != "" {
+		t.printf("\n")
+	}
+	line := fmt.Sprintf("%-10s %-12s", title, name)
+	if name == "" {
+		line = fmt.Sprintf("%-10s", title)
+	}
+	indent := strings.Repeat(" ", len(line))
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		}
+		if i > 0 && len(line)+1+len(item) > lineWidth {
+			t.printf("%s\n", line)
+			line = indent
+		}
+		line += " " + item
+	}
+	t.printf("%s\n", line)
+}
+
+func byCount[K ~string](m map[K]int64) []string {
+	keys := slices.SortedFunc(maps.Keys(m), func(a, b K) int {
+		return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(string(a), string(b)))
+	})
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = fmt.Sprintf("%s %s", k, Thousands(m[k]))
+	}
+	return out
+}
+
+// domainOrder returns the domains that occur: the report's seven first, the others by name.
+func domainOrder(c *Counts) []turnmill.Domain {
+	rank := func(d turnmill.Domain) int {
+		if i := slices.Index(turnmill.Domains(), d); i >= 0 {
+			return i
+		}
+		return len(turnmill.Domains())
+	}
+	return slices.SortedFunc(maps.Keys(c.Ledger.Domains), func(a, b turnmill.Domain) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(string(a), string(b)))
+	})
+}
+
+// Thousands writes n with a comma between each three digits.
+func Thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
