@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnmill/turnmill/pipelines"
+	"github.com/turnmill/turnmill/stats"
+)
+
+func newCheck(s streams) *cobra.Command {
+	o := pipelines.CheckOptions{}
+	cmd := &cobra.Command{
+		Use:   "check OUT",
+		Short: "Re-read everything, prove the ledger and the mask; exit 1 with the faults named",
+		Long: `check reads every file of a finished run again and proves that they agree: checksums, the ledger from the
+files, labels against the turns table, the mask from its integers. With --inputs it also frames, decodes and
+encodes the inputs again, in memory, and compares every byte.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Path = args[0]
+			limitMemory(o.Memory)
+			r, err := pipelines.Check(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			for _, note := range r.Notes {
+				fmt.Fprintln(s.err, note)
+			}
+			fmt.Fprintf(s.out, "ok: %s files, %s rows, %s turns, %s tokens, %s trained%s\n", stats.Thousands(r.Files), stats.Thousands(r.Rows),
+				stats.Thousands(r.Turns), stats.Thousands(r.Tokens), stats.Thousands(r.Trained), r.Inputs)
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringSliceVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument is now, in the order of the plan; runs every partition again and compares bytes")
+	fs.StringVar(&o.Tokenizer, "tokenizer", "", "for --inputs: the run's tokenizer `T`, where it is now")
+	fs.IntVar(&o.Workers, "workers", 0, "for --inputs: `N` goroutines; 0: one a CPU")
+	o.Memory = pipelines.DefaultOptions().Memory
+	fs.Var((*sizeValue)(&o.Memory), "memory", "bound of the whole process")
+	return cmd
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/turnmill/turnmill/pipelines"
+)
+
+func newConfig(s streams) *cobra.Command {
+	o := &cptOptions{Options: pipelines.DefaultOptions()}
+	cmd := &cobra.Command{
+		Use:       "config PIPELINE [flags of the pipeline]",
+		Short:     "Print the resolved recipe as YAML, each value with where it came from",
+		Example:   "  turnmill config cpt -c recipe.yaml --seed 7 > resolved.yaml",
+		ValidArgs: []string{"cpt"},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] != "cpt" {
+				return fmt.Errorf("want the name of a pipeline: cpt")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			flags := map[string]bool{}
+			cmd.Flags().Visit(func(f *pflag.Flag) { flags[f.Name] = true })
+			var r *recipe
+			if o.recipe != "" {
+				var err error
+				if r, err = applyRecipe(o.recipe, cmd.Flags()); err != nil {
+					return err
+				}
+			}
+			return printRecipe(s.out, cmd.Flags(), args[1:], flags, o.recipe, r)
+		},
+	}
+	o.add(cmd.Flags())
+	return cmd
+}
+
+// printRecipe writes a recipe that gives the same run, with the source of each value as a comment.
+func printRecipe(w io.Writer, fs *pflag.FlagSet, inputs []string, flags map[string]bool, file string, r *recipe) error {
+	origin := func(name string) string {
+		switch {
+		case flags[name]:
+			return "flag"
+		case r != nil && r.lines[name] > 0:
+			return fmt.Sprintf("%s:%d", file, r.lines[name])
+		}
+		return "default"
+	}
+	from := "argument"
+	if len(inputs) == 0 && r != nil {
+		inputs, from = r.inputs, origin("inputs")
+	}
+	doc := &yaml.Node{Kind: yaml.MappingNode}
+	add := func(name string, value *yaml.Node, comment string) {
+		value.LineComment = comment
+		doc.Content = append(doc.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value)
+	}
+	if len(inputs) > 0 {
+		add("inputs", list(inputs), from)
+	}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "recipe" || f.Name == "help" || f.Value.String() == "" {
+			return
+		}
+		if l, ok := f.Value.(pflag.SliceValue); ok {
+			if len(l.GetSlice()) > 0 {
+				add(f.Name, list(l.GetSlice()), origin(f.Name))
+			}
+			return
+		}
+		add(f.Name, scalar(f.Value.String(), f.Value.Type()), origin(f.Name))
+	})
+	e := yaml.NewEncoder(w)
+	e.SetIndent(2)
+	if err := e.Encode(doc); err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+func list(values []string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, v := range values {
+		n.Content = append(n.Content, scalar(v, "string"))
+	}
+	return n
+}
+
+// scalar quotes texts that YAML would read as something else, so that a seed 010 stays 010.
+func scalar(value, kind string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Value: value}
+	if _, err := strconv.ParseFloat(value, 64); kind == "string" && (err == nil || strings.ContainsAny(value, ":#{}[],&*!|>'\"%@`") || value == "true" || value == "false" || value == "null" || value == "off") {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}

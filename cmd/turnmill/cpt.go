@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/turnmill/turnmill/pipelines"
+	"github.com/turnmill/turnmill/stats"
+)
+
+// cptOptions is what the flags of cpt fill; pipelines.Options follows from it in resolve.
+type cptOptions struct {
+	pipelines.Options
+	recipe    string
+	maskTable string
+	progress  string
+	logFormat string
+}
+
+func newCPT(s streams) *cobra.Command {
+	o := &cptOptions{Options: pipelines.DefaultOptions()}
+	cmd := &cobra.Command{
+		Use:   "cpt INPUT... -o OUT",
+		Short: "Trajectories and documents into masked, tokenised shards",
+		Long: `cpt reads trajectories in any known format, and documents of world knowledge, masks observations that
+carry no information, and writes OUT: a Hugging Face datasets directory in OUT/train, a table of every turn
+in OUT/turns, everything lost in OUT/rejects, and OUT/manifest.json.
+
+INPUT is a file, a directory (walked; hidden and temporary names are skipped) or a glob. .gz and .zst are
+read through. The same command on an interrupted OUT goes on where it stopped.`,
+		Example: `  turnmill cpt runs/ -o out --tokenizer qwen3/tokenizer.json
+  turnmill cpt 'traj/*.traj' docs.jsonl.zst -o out --tokenizer demo --seq-len 4096
+  turnmill cpt -c recipe.yaml`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.resolve(cmd.Flags(), args); err != nil {
+				return err
+			}
+			return runCPT(cmd.Context(), s, o)
+		},
+	}
+	o.add(cmd.Flags())
+	return cmd
+}
+
+// add declares the flags of cpt on fs.
+func (o *cptOptions) add(fs *pflag.FlagSet) {
+	fs.StringVarP(&o.recipe, "recipe", "c", "", "`FILE` in YAML with these settings by name; flags win over it")
+	fs.StringVarP(&o.Output, "output", "o", "", "`DIR` to write; absent, empty, or a run of the same plan")
+	fs.StringVar(&o.Format, "format", o.Format, "`NAME` of the inputs' format (turnmill formats); auto: by content")
+	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record: mcp search terminal swe android web os, or another; auto: the format's own rule")
+	fs.StringVar(&o.Tokenizer, "tokenizer", o.Tokenizer, "`T`: a tokenizer.json, a directory with one, or demo (embedded)")
+	fs.StringVar(&o.Engine, "engine", o.Engine, "tokenizer engine `E`: auto, bpe")
+	fs.StringVar(&o.Chat, "chat", o.Chat, "chat format `NAME`: chatml (plain), qwen3; auto: the plain form of the tokenizer's family")
+	fs.StringVar(&o.Objective, "objective", o.Objective, "world-model: loss on observations; policy: on actions, mask off; all: both")
+	fs.StringVar(&o.State, "state", o.State, "write the current state into the user turn: always, changed (only when it differs from the observation before), never")
+	fs.BoolVar(&o.KeepThought, "keep-thought", o.KeepThought, "keep the agent's reasoning in the unified form")
+	fs.BoolVar(&o.TrainDialogue, "train-dialogue", o.TrainDialogue, "customers' and users' replies are targets too")
+	fs.StringVar(&o.Mask, "mask", o.Mask, "`MODE`: turn, token, weight, off")
+	fs.StringVar(&o.maskTable, "mask-table", "", "YAML `FILE` with rows, bounds, keep ratios and their order; built in: the report's table")
+	fs.StringVar(&o.Seed, "seed", o.Seed, "`TEXT` of the draw")
+	fs.IntVar(&o.SeqLen, "seq-len", o.SeqLen, "longest row in tokens, `N`; shorter repeats the system prompt in more windows")
+	fs.IntVar(&o.MinTurns, "min-turns", o.MinTurns, "least turns `N` of a trajectory")
+	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of filters (turnmill filters), or none; default: all")
+	fs.StringVar(&o.Profile, "profile", o.Profile, "columns `P`: hf (input_ids, attention_mask, labels), weighted (and loss_weight)")
+	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
+	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
+	fs.IntVar(&o.Partitions, "partitions", o.Partitions, "number of partitions `N`; 0: one for every 256 MiB stored")
+	fs.Var((*sizeValue)(&o.ShardBytes), "shard-bytes", "largest shard file")
+	fs.IntVar(&o.Workers, "workers", o.Workers, "`N` goroutines that take records to rows; 0: one a CPU; never changes a byte")
+	fs.Var((*sizeValue)(&o.Memory), "memory", "bound of the whole process")
+	fs.Float64Var(&o.MaxRejectRate, "max-reject-rate", o.MaxRejectRate, "above this share `X` of rejected records the exit code is 3")
+	fs.Float64Var(&o.MaxDropRate, "max-drop-rate", o.MaxDropRate, "above this share `X` of dropped records the exit code is 3")
+	fs.BoolVar(&o.Restart, "restart", false, "throw away a run of another plan in OUT")
+	addOutputFlags(fs, &o.progress, &o.logFormat)
+}
+
+func addOutputFlags(fs *pflag.FlagSet, progress, logFormat *string) {
+	fs.StringVar(progress, "progress", "auto", "`HOW`: bar, plain, none; auto: bar on a terminal, else plain")
+	fs.StringVar(logFormat, "log-format", "text", "`HOW`: text, json")
+}
+
+// resolve joins flags, recipe and arguments into options that can be run.
+func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
+	o.Inputs = args
+	if o.recipe != "" {
+		r, err := applyRecipe(o.recipe, fs)
+		if err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			o.Inputs = r.inputs
+		}
+	}
+	if o.maskTable != "" {
+		table, err := readMaskTable(o.maskTable)
+		if err != nil {
+			return err
+		}
+		o.MaskTable, o.MaskTablePath = table, o.maskTable
+	}
+	if len(o.Inputs) == 0 {
+		return usage(fmt.Errorf("no INPUT: name files, directories or globs, or inputs: in the recipe"))
+	}
+	if o.Output == "" {
+		return usage(fmt.Errorf("no --output: name a directory for the run, as in -o out"))
+	}
+	return o.Validate()
+}
+
+func runCPT(ctx context.Context, s streams, o *cptOptions) error {
+	logger, err := newLogger(s, o.logFormat)
+	if err != nil {
+		return err
+	}
+	o.Logger = logger
+	meter, err := newMeter(s, o.progress, "cpt")
+	if err != nil {
+		return err
+	}
+	o.Progress = meter.show
+	limitMemory(o.Memory)
+	m, err := pipelines.CPT(ctx, o.Options)
+	meter.end()
+	if m != nil {
+		if err := stats.WriteTable(s.err, m.Counts); err != nil {
+			return err
+		}
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnmill/turnmill/internal/demo"
+	"github.com/turnmill/turnmill/pipelines"
+)
+
+// demoSeqLen is short enough that one observation of the corpus does not fit.
+const demoSeqLen = 4096
+
+func newDemo(s streams) *cobra.Command {
+	out := "turnmill-demo"
+	cmd := &cobra.Command{
+		Use:   "demo [-o OUT]",
+		Short: "The embedded corpus through the whole of cpt, then what to try next",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDemo(cmd.Context(), s, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", out, "`DIR` to write; the corpus goes to DIR-corpus beside it")
+	return cmd
+}
+
+func runDemo(ctx context.Context, s streams, out string) error {
+	corpus := filepath.Clean(out) + "-corpus"
+	if err := writeCorpus(corpus); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "the embedded corpus lies in %s; preparing it for training as\n\n  turnmill cpt %s -o %s --tokenizer demo --seq-len %d\n\n", corpus, corpus, out, demoSeqLen)
+	o := &cptOptions{Options: pipelines.DefaultOptions(), progress: "none", logFormat: "text"}
+	o.Inputs, o.Output, o.Tokenizer, o.SeqLen = []string{corpus}, out, "demo", demoSeqLen
+	o.Restart = true // an earlier demo of another version
+	if err := runCPT(ctx, s, o); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "\nOne row, explained (turnmill show %s --id terminal-disk-full):\n\n", out)
+	show := &showOptions{ShowOptions: pipelines.ShowOptions{Path: out, ID: "terminal-disk-full"}}
+	if err := runShow(ctx, s, show); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, `
+Try next:
+  turnmill show %[1]s --category echo                  a turn that the mask looks at twice
+  turnmill check %[1]s --inputs %[2]s       prove every file of it, from the inputs on
+  turnmill cpt RUNS/ -o OUT --tokenizer TOKENIZER.JSON  your own trajectories
+`, out, corpus)
+	return nil
+}
+
+// writeCorpus puts the embedded corpus into a directory.
+func writeCorpus(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return usage(fmt.Errorf("--output: %w", err))
+	}
+	return fs.WalkDir(demo.Corpus(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(demo.Corpus(), path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, path), data, 0o666)
+	})
+}

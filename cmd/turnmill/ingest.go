@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnmill/turnmill/internal/zstdio"
+	"github.com/turnmill/turnmill/pipelines"
+	"github.com/turnmill/turnmill/stats"
+)
+
+type ingestOptions struct {
+	pipelines.IngestOptions
+	output        string
+	stats         bool
+	maxRejectRate float64
+}
+
+func newIngest(s streams) *cobra.Command {
+	d := pipelines.DefaultOptions()
+	o := &ingestOptions{maxRejectRate: d.MaxRejectRate}
+	o.Format, o.Domain, o.MaxRecord, o.MaxWindow = d.Format, d.Domain, d.MaxRecord, d.MaxWindow
+	cmd := &cobra.Command{
+		Use:   "ingest INPUT... [-o FILE]",
+		Short: "Any format into the unified JSON lines, no filters run",
+		Long: `ingest writes every trajectory and document of the inputs as one line of unified JSON, to standard output
+unless -o names a file, which may end in .gz or .zst. What cannot be read is named on standard error, one JSON
+line each, and the rest goes on.`,
+		Args: atLeast(1, "INPUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Inputs = args
+			return runIngest(cmd.Context(), s, o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&o.output, "output", "o", "", "`FILE` to write; it appears whole or not at all")
+	fs.StringVar(&o.Format, "format", o.Format, "`NAME` of the inputs' format (turnmill formats); auto: by content")
+	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record; auto: the format's own rule")
+	fs.BoolVar(&o.KeepThought, "keep-thought", false, "keep the agent's reasoning in thought")
+	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
+	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
+	fs.Float64Var(&o.maxRejectRate, "max-reject-rate", o.maxRejectRate, "above this share `X` of rejected records the exit code is 3")
+	fs.BoolVar(&o.stats, "stats", false, "print records, turns and notes by domain on standard error")
+	return cmd
+}
+
+func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
+	out, err := openLines(s, o.output)
+	if err != nil {
+		return usage(err)
+	}
+	defer out.abort()
+	o.Rejected = func(line []byte) error {
+		_, err := s.err.Write(line)
+		return err
+	}
+	counts, err := pipelines.Ingest(ctx, o.IngestOptions, out)
+	if err != nil {
+		return err
+	}
+	if err := out.finish(); err != nil {
+		return err
+	}
+	if o.stats {
+		if err := stats.WriteTable(s.err, counts); err != nil {
+			return err
+		}
+	}
+	return pipelines.Thresholds(counts, o.maxRejectRate, 1)
+}
+
+// lines is where ingest writes: standard output, or a file that appears whole or not at all.
+type lines struct {
+	io.Writer
+	close []func() error // in this order
+	temp  string
+	name  string
+}
+
+func openLines(s streams, name string) (*lines, error) {
+	if name == "" || name == "-" {
+		b := bufio.NewWriterSize(s.out, 1<<16)
+		return &lines{Writer: b, close: []func() error{b.Flush}}, nil
+	}
+	temp := name + ".tmp"
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	l := &lines{Writer: f, close: []func() error{f.Sync, f.Close}, temp: temp, name: name}
+	var z io.WriteCloser
+	switch {
+	case strings.HasSuffix(name, ".gz"):
+		z = gzip.NewWriter(f)
+	case strings.HasSuffix(name, ".zst"):
+		if z, err = zstdio.NewWriter(f); err != nil {
+			return nil, errors.Join(err, f.Close(), os.Remove(temp))
+		}
+	}
+	if z != nil {
+		l.Writer, l.close = z, append([]func() error{z.Close}, l.close...)
+	}
+	b := bufio.NewWriterSize(l.Writer, 1<<16)
+	l.Writer, l.close = b, append([]func() error{b.Flush}, l.close...)
+	return l, nil
+}
+
+func (l *lines) finish() error {
+	var err error
+	for _, c := range l.close {
+		err = errors.Join(err, c())
+	}
+	l.close = nil
+	if err == nil && l.temp != "" {
+		err = os.Rename(l.temp, l.name)
+		l.temp = ""
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", l.name, err)
+	}
+	return nil
+}
+
+// abort removes what is not finished.
+func (l *lines) abort() {
+	for _, c := range l.close {
+		c()
+	}
+	if l.temp != "" {
+		os.Remove(l.temp)
+	}
+}

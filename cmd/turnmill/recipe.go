@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// recipe is a YAML file whose keys are the flags' names. Flags on the command line win over it.
+type recipe struct {
+	inputs []string
+	lines  map[string]int // line of each key that was taken
+}
+
+// applyRecipe reads the file and sets every flag of fs that it names and the command line does not. It
+// reports every unknown or mistyped key with its line, and the nearest name.
+func applyRecipe(file string, fs *pflag.FlagSet) (*recipe, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--recipe: %w", err))
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, usage(fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: ")))
+	}
+	r := &recipe{lines: map[string]int{}}
+	if doc.Kind == 0 {
+		return r, nil
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, usage(fmt.Errorf("%s:%d: a recipe is a mapping of flag names to values", file, top.Line))
+	}
+	var errs []error
+	for i := 0; i < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		if err := r.set(fs, key, value); err != nil {
+			errs = append(errs, fmt.Errorf("%s:%d: %w", file, key.Line, err))
+		}
+	}
+	return r, usage(errors.Join(errs...))
+}
+
+func (r *recipe) set(fs *pflag.FlagSet, key, value *yaml.Node) error {
+	name := key.Value
+	if was, again := r.lines[name]; again {
+		return fmt.Errorf("%s: stands on line %d already", name, was)
+	}
+	r.lines[name] = key.Line
+	texts, err := scalars(value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if name == "inputs" {
+		r.inputs = texts
+		return nil
+	}
+	flag := fs.Lookup(name)
+	if flag == nil || name == "recipe" || name == "help" {
+		return fmt.Errorf("no setting is called %q; the nearest is %q", name, nearest(name, fs))
+	}
+	if flag.Changed {
+		return nil
+	}
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		return list.Replace(texts)
+	}
+	if value.Kind != yaml.ScalarNode {
+		return fmt.Errorf("%s: want one value, not a list", name)
+	}
+	if err := flag.Value.Set(texts[0]); err != nil {
+		return fmt.Errorf("%s: %q: %w", name, texts[0], err)
+	}
+	return nil
+}
+
+// scalars returns a value, or a list of values, as spelt: a seed written 010 stays 010.
+func scalars(n *yaml.Node) ([]string, error) {
+	switch n.Kind {
+	case yaml.AliasNode:
+		return scalars(n.Alias)
+	case yaml.ScalarNode:
+		return []string{n.Value}, nil
+	case yaml.SequenceNode:
+		texts := make([]string, 0, len(n.Content))
+		for _, c := range n.Content {
+			if c.Kind != yaml.ScalarNode {
+				return nil, fmt.Errorf("line %d: want a plain value in the list", c.Line)
+			}
+			texts = append(texts, c.Value)
+		}
+		return texts, nil
+	}
+	return nil, errors.New("want a value or a list of values")
+}
+
+// nearest returns the flag whose name is least edits away.
+func nearest(name string, fs *pflag.FlagSet) string {
+	best, least := "inputs", editDistance(name, "inputs")
+	fs.VisitAll(func(f *pflag.Flag) {
+		if d := editDistance(name, f.Name); d < least && f.Name != "recipe" && f.Name != "help" {
+			best, least = f.Name, d
+		}
+	})
+	return best
+}
+
+// editDistance is Levenshtein's.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

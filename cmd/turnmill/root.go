@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const rootLong = `turnmill turns recorded agent trajectories into training data for language world models, and shows
+exactly which tokens will carry loss, and why.
+
+Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 done, but a threshold was passed;
+75 interrupted by SIGTERM or SIGUSR1, resumable; 130 interrupted by SIGINT, resumable.`
+
+// newRoot returns the command tree; each subcommand stands in a file of its own.
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "turnmill",
+		Short:         "Agent trajectories into training data for language world models",
+		Long:          rootLong,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(fmt.Errorf("%s: %w; try %s --help", cmd.CommandPath(), err, cmd.CommandPath()))
+	})
+	root.AddCommand(newCPT(s), newDemo(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newConfig(s), newVersion(s))
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	for _, c := range append(root.Commands(), root) {
+		c.Flags().SortFlags = false
+		wrapArgs(c)
+	}
+	return root
+}
+
+// wrapArgs makes wrong arguments a usage error that says what to try.
+func wrapArgs(c *cobra.Command) {
+	check := c.Args
+	if check == nil {
+		return
+	}
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage(fmt.Errorf("%s: %w; try %s --help", cmd.CommandPath(), err, cmd.CommandPath()))
+		}
+		return nil
+	}
+}
+
+// atLeast is cobra.MinimumNArgs with a message that names what is missing.
+func atLeast(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < n {
+			return fmt.Errorf("%s is missing", what)
+		}
+		return nil
+	}
+}
+
+// flagNames returns the names of the flags of fs, in the order in which they were added.
+func flagNames(fs *pflag.FlagSet) string {
+	var names []string
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnmill/turnmill/pipelines"
+	"github.com/turnmill/turnmill/stats"
+)
+
+type showOptions struct {
+	pipelines.ShowOptions
+	maskTable string
+	json      bool
+	full      bool
+}
+
+func newShow(s streams) *cobra.Command {
+	o := &showOptions{}
+	o.Options = pipelines.DefaultOptions()
+	cmd := &cobra.Command{
+		Use:   "show OUT|INPUT",
+		Short: "One row or trajectory in colour: trained, context, masked and why",
+		Long: `show explains one row of a finished run OUT, turn by turn: role, words, statistics, category, the rule that
+fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one trajectory before any tokenizer.`,
+		Example: "  turnmill show out --row 3\n  turnmill show out --category echo\n  turnmill show runs/a.jsonl --id run-17",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Path = args[0]
+			return runShow(cmd.Context(), s, o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.ID, "id", "", "trajectory or document `ID`")
+	fs.Int64Var(&o.Row, "row", 0, "row `N` of the run, or trajectory of the input, from 0")
+	fs.StringVar(&o.Category, "category", "", "the first with a turn of category `C`")
+	fs.BoolVar(&o.json, "json", false, "one JSON object instead of text")
+	fs.BoolVar(&o.full, "full", false, "texts whole instead of their first lines")
+	fs.StringVar(&o.ShowOptions.Tokenizer, "tokenizer", "", "the run's tokenizer `T`, where it is now")
+	fs.StringVar(&o.Format, "format", o.Format, "`NAME` of the input's format; auto: by content")
+	fs.StringVar(&o.Mask, "mask", o.Mask, "`MODE` for an input: turn, token, weight, off")
+	fs.StringVar(&o.maskTable, "mask-table", "", "YAML `FILE` for an input")
+	fs.StringVar(&o.Seed, "seed", o.Seed, "`TEXT` of the draw for an input")
+	return cmd
+}
+
+func runShow(ctx context.Context, s streams, o *showOptions) error {
+	if o.maskTable != "" {
+		table, err := readMaskTable(o.maskTable)
+		if err != nil {
+			return err
+		}
+		o.MaskTable = table
+	}
+	shown, err := pipelines.Show(ctx, o.ShowOptions)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		e := json.NewEncoder(s.out)
+		e.SetEscapeHTML(false)
+		return e.Encode(shown)
+	}
+	p := &painter{out: s.out, colour: isTerminal(s.out) && os.Getenv("NO_COLOR") == "", lines: 8}
+	if o.full {
+		p.lines = 0
+	}
+	p.row(shown)
+	return p.err
+}
+
+// painter writes a Shown for a person.
+type painter struct {
+	out    io.Writer
+	colour bool
+	lines  int // of each text; 0 means all
+	err    error
+}
+
+// The colours by what becomes of a text.
+const (
+	plain   = ""
+	dim     = "\x1b[2m"
+	green   = "\x1b[32m"
+	yellow  = "\x1b[33m"
+	red     = "\x1b[31m"
+	bold    = "\x1b[1m"
+	noStyle = "\x1b[0m"
+)
+
+func (p *painter) printf(style, format string, args ...any) {
+	if p.err != nil {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if p.colour && style != plain {
+		// Each line is coloured on its own, so that pagers keep the colour.
+		body, end := strings.TrimSuffix(text, "\n"), text[len(strings.TrimSuffix(text, "\n")):]
+		text = style + strings.ReplaceAll(body, "\n", noStyle+"\n"+style) + noStyle + end
+	}
+	_, p.err = io.WriteString(p.out, text)
+}
+
+func (p *painter) row(s *pipelines.Shown) {
+	if s.Shard != "" {
+		p.printf(bold, "%s, row %d\n", s.Shard, s.Row)
+		p.printf(plain, "id %s, domain %s, source %s: %s tokens, %s trained\n", s.ID, s.Domain, orDash(s.Source),
+			stats.Thousands(int64(s.Tokens)), stats.Thousands(int64(s.Trained)))
+	} else {
+		p.printf(bold, "trajectory %d\n", s.Row)
+		p.printf(plain, "id %s, domain %s, source %s\n", s.ID, s.Domain, orDash(s.Source))
+	}
+	p.legend(s)
+	if s.Dropped != "" {
+		p.printf(red, "dropped: %s\n", s.Dropped)
+	}
+	if s.System != "" {
+		p.printf(bold, "\nsystem")
+		p.printf(plain, "  context\n")
+		p.text(dim, s.System)
+	}
+	for i := range s.Turns {
+		p.turn(s, &s.Turns[i])
+	}
+}
+
+func (p *painter) legend(s *pipelines.Shown) {
+	p.printf(plain, "mask %s: ", s.Mask)
+	p.printf(green, "trained")
+	p.printf(plain, ", ")
+	p.printf(dim, "context")
+	p.printf(plain, ", ")
+	p.printf(yellow, "masked")
+	p.printf(plain, ", ")
+	p.printf(red, "dropped\n")
+}
+
+func (p *painter) turn(s *pipelines.Shown, t *pipelines.ShownTurn) {
+	style, what := outcomeOf(t)
+	p.printf(bold, "\nturn %d", t.Turn)
+	p.printf(style, "  %s", what)
+	if t.Tool != "" {
+		p.printf(plain, "  tool %s", t.Tool)
+	}
+	p.printf(plain, "\n")
+	if t.Category != "" {
+		p.statistics(s, t)
+	}
+	if t.State != "" {
+		p.printf(plain, "  state\n")
+		p.text(dim, t.State)
+	}
+	if t.Category != "" {
+		p.printf(plain, "  action%s\n", tokens(t.Tokens[0], ", end token included"))
+		p.text(dim, t.Action)
+	}
+	p.printf(plain, "  observation%s\n", tokens(t.Tokens[1], fmt.Sprintf(", %d trained", t.Trained)))
+	p.text(style, t.Observation)
+}
+
+func tokens(n int32, more string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  %s tokens%s", stats.Thousands(int64(n)), more)
+}
+
+func outcomeOf(t *pipelines.ShownTurn) (style, what string) {
+	switch {
+	case t.Status == "dropped":
+		return red, "dropped: " + t.Reason
+	case t.Status == "context" && t.Reason == "masked":
+		return yellow, "masked"
+	case t.Status == "context":
+		return dim, "context: " + t.Reason
+	}
+	return green, "trained"
+}
+
+func (p *painter) statistics(s *pipelines.Shown, t *pipelines.ShownTurn) {
+	p.printf(plain, "  %s, keep %.4g", t.Category, t.Keep)
+	if s.Mask == "turn" {
+		sign := "<"
+		if !t.Kept {
+			sign = ">="
+		}
+		p.printf(plain, "; draw %.4f %s %.4g", t.Draw, sign, t.Keep)
+	}
+	p.printf(plain, "\n  words: action %d, observation %d, shared %d; characters: %d, %d\n", t.Words[0], t.Words[1], t.Words[2], t.Chars[0], t.Chars[1])
+	p.printf(plain, "  overlap %s, novelty %s, jaccard %s, length ratio %s\n", figure(t.Overlap), figure(t.Novelty), figure(t.Jaccard), figure(t.LengthRatio))
+	switch {
+	case len(t.Rules) == 0:
+		p.printf(plain, "  rule: no row of the table holds\n")
+	case len(t.Rules) == 1:
+		p.printf(plain, "  rule: %s\n", t.Rules[0])
+	default:
+		p.printf(plain, "  rule: %s (holds too: %s)\n", t.Rules[0], strings.Join(t.Rules[1:], "; "))
+	}
+}
+
+func figure(f *float64) string {
+	if f == nil {
+		return "undefined"
+	}
+	return fmt.Sprintf("%.3f", *f)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// text writes a text, indented, cut to some lines and without control characters that would steer the
+// terminal.
+func (p *painter) text(style, s string) {
+	const width = 160
+	if s == "" {
+		p.printf(style, "    (empty)\n")
+		return
+	}
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	for i, line := range lines {
+		if p.lines > 0 && i == p.lines {
+			p.printf(plain, "    ... %d more lines\n", len(lines)-i)
+			return
+		}
+		line = visible(line)
+		if r := []rune(line); p.lines > 0 && len(r) > width {
+			line = string(r[:width]) + fmt.Sprintf(" ... %d more characters", len(r)-width)
+		}
+		p.printf(style, "    %s\n", line)
+	}
+}
+
+// visible shows control characters as symbols.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return r
+		case r < 0x20:
+			return 0x2400 + r
+		case r == 0x7F:
+			return 0x2421
+		case r >= 0x80 && r < 0xA0:
+			return 0xFFFD
+		}
+		return r
+	}, s)
+}

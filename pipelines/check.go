@@ -1,0 +1,339 @@
+package pipelines
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/shard/arrow"
+)
+
+// CheckOptions say what to check.
+type CheckOptions struct {
+	Path      string
+	Inputs    []string // where the input arguments are now; nil: check the run's own files only
+	Tokenizer string   // "": the one that local.json names; needed with Inputs
+	Workers   int
+	Memory    int64
+}
+
+// CheckReport is what a check without a fault has read.
+type CheckReport struct {
+	Files, Rows, Turns, Tokens, Trained int64
+	Inputs                              string   // what was compared with the inputs; "" when nothing was
+	Notes                               []string // what is no fault and worth knowing
+}
+
+// mostFaults is how many faults are named before a check gives up.
+const mostFaults = 20
+
+// checker collects faults. Each names a file.
+type checker struct {
+	root    string
+	faults  []error
+	plan    *Plan
+	planSum string
+	commits []*Commit
+	report  CheckReport
+	table   mask.Table
+	mode    mask.Mode
+	profile arrow.Profile
+	end     int32 // the end token, as the first turn that was seen has it; -1 before
+}
+
+func (c *checker) fault(path, format string, args ...any) {
+	c.faults = append(c.faults, fmt.Errorf("%s: %w: %s", path, turnmill.ErrCorrupt, fmt.Sprintf(format, args...)))
+}
+
+func (c *checker) full() bool { return len(c.faults) >= mostFaults }
+
+// Check reads every file of a run again and proves that they agree with each other: sums, accounts, labels
+// against turns, the mask from its integers, and that merge gives the files that lie there. With inputs it
+// runs every partition again and compares bytes. The error joins what is wrong, the first fault first.
+func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
+	c := &checker{root: o.Path, end: -1}
+	if err := c.open(); err != nil {
+		return nil, err
+	}
+	c.sums()
+	for i := range c.plan.Partitions {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if c.commits[i] != nil && !c.full() {
+			c.partition(i)
+		}
+	}
+	c.merge()
+	if o.Inputs != nil && !c.full() {
+		if err := c.inputs(ctx, &o); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.faults) > 0 {
+		if len(c.faults) > mostFaults {
+			c.faults = append(c.faults[:mostFaults], fmt.Errorf("and more; try to run turnmill again with --restart"))
+		}
+		return nil, errors.Join(c.faults...)
+	}
+	return &c.report, nil
+}
+
+// open reads plan, manifest and commits.
+func (c *checker) open() error {
+	data, err := os.ReadFile(filepath.Join(c.root, "plan.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &UsageError{fmt.Errorf("%s: it holds no plan.json, so it is no run of turnmill", c.root)}
+	}
+	if err != nil {
+		return err
+	}
+	if c.plan, err = decodePlan(data); err != nil {
+		return err
+	}
+	if again, sum := c.plan.Encode(); bytes.Equal(again, data) {
+		c.planSum = sum
+	} else {
+		c.planSum = hexSum(data)
+		c.fault("plan.json", "not written as turnmill writes it")
+	}
+	if _, err := os.Stat(filepath.Join(c.root, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: the run is not finished: there is no manifest.json; run the same command again", c.root)
+	}
+	if c.table, err = mask.FromSpec(c.plan.Mask.Table); err != nil {
+		return fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
+	}
+	if c.mode, err = mask.ParseMode(c.plan.Mask.Mode); err != nil {
+		return fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
+	}
+	var known bool
+	if c.profile, known = arrow.ParseProfile(c.plan.Config.Profile); !known {
+		return fmt.Errorf("plan.json: %w: profile %q is not known", turnmill.ErrCorrupt, c.plan.Config.Profile)
+	}
+	c.planItself()
+	c.commits = make([]*Commit, len(c.plan.Partitions))
+	for i := range c.commits {
+		if c.commits[i], err = readCommit(c.root, i); err != nil {
+			c.fault(commitPath(i), "%v", err)
+		} else if c.commits[i].Plan != c.planSum {
+			c.fault(commitPath(i), "made for another plan")
+		} else if again := encodeJSON(c.commits[i]); !c.same(commitPath(i), again) {
+			c.fault(commitPath(i), "not written as turnmill writes it")
+		}
+	}
+	return nil
+}
+
+// planItself looks at what the plan repeats.
+func (c *checker) planItself() {
+	p := c.plan
+	if p.ConfigSHA256 != hexSum(encodeJSON(p.Config)) {
+		c.fault("plan.json", "config_sha256 is not that of the config")
+	}
+	if p.Mask.SHA256 != c.table.Hash() {
+		c.fault("plan.json", "the mask table is not the one that its sha256 names")
+	}
+	if p.Mask.Words != mask.WordsVersion {
+		c.fault("plan.json", "words version %s; this turnmill has %s and cannot prove it", p.Mask.Words, mask.WordsVersion)
+	}
+	if p.Config.Partitions != len(p.Partitions) {
+		c.fault("plan.json", "%d partitions, the config says %d", len(p.Partitions), p.Config.Partitions)
+	}
+	c.coverage()
+}
+
+// coverage proves that the partitions' ranges cover each input once, in order.
+func (c *checker) coverage() {
+	next := make([]int64, len(c.plan.Inputs))
+	input := 0
+	for i, ranges := range c.plan.Partitions {
+		for _, r := range ranges {
+			if r.Input < 0 || r.Input >= len(next) || r.Input < input || r.From != next[r.Input] || r.To < r.From {
+				c.fault("plan.json", "partition %d: a range out of order or overlapping", i)
+				return
+			}
+			input, next[r.Input] = r.Input, r.To
+		}
+	}
+	for i, in := range c.plan.Inputs {
+		if next[i] != in.Bytes && in.Rejected == "" {
+			c.fault("plan.json", "input %s: %d of %d bytes stand in a partition", in.Path, next[i], in.Bytes)
+			return
+		}
+	}
+}
+
+func (c *checker) same(path string, want []byte) bool {
+	got, err := os.ReadFile(filepath.Join(c.root, filepath.FromSlash(path)))
+	return err == nil && bytes.Equal(got, want)
+}
+
+// sums compares size and SHA-256 of every file that a commit names, and finds files that none names.
+func (c *checker) sums() {
+	known := map[string]bool{}
+	for _, commit := range c.commits {
+		if commit == nil {
+			continue
+		}
+		known[commitPath(commit.Partition)] = true
+		for _, f := range commit.Files {
+			known[f.Path] = true
+			c.report.Files++
+			got, err := sumFile(filepath.Join(c.root, filepath.FromSlash(f.Path)))
+			switch {
+			case err != nil:
+				c.fault(f.Path, "%v", err)
+			case got.Bytes != f.Bytes:
+				c.fault(f.Path, "%d bytes, %d were written", got.Bytes, f.Bytes)
+			case got.SHA256 != f.SHA256:
+				c.fault(f.Path, "its SHA-256 is not the one that was written")
+			}
+		}
+	}
+	c.strays(known)
+}
+
+func sumFile(path string) (FileSum, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return FileSum{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	return FileSum{Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
+}
+
+// strays finds files of the run's own kinds that no commit names. Caches of datasets are the users' own.
+func (c *checker) strays(known map[string]bool) {
+	for _, dir := range []string{"train", "turns", "rejects", "commits"} {
+		entries, err := os.ReadDir(filepath.Join(c.root, dir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.fault(dir, "%v", err)
+		}
+		for _, e := range entries {
+			path := dir + "/" + e.Name()
+			switch {
+			case known[path], strings.HasPrefix(e.Name(), "."), strings.HasPrefix(e.Name(), "cache-"), strings.HasPrefix(e.Name(), "tmp"):
+			case path == "train/state.json", path == "train/dataset_info.json", path == shardPath(0, 0) && c.noShards():
+			default:
+				c.fault(path, "no commit names it")
+			}
+		}
+	}
+}
+
+func (c *checker) noShards() bool {
+	for _, commit := range c.commits {
+		if commit == nil {
+			return false
+		}
+		for _, f := range commit.Files {
+			if strings.HasPrefix(f.Path, "train/") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// merge makes the files of the whole run again and compares them.
+func (c *checker) merge() {
+	for _, commit := range c.commits {
+		if commit == nil {
+			return // named already
+		}
+	}
+	duplicates, err := duplicateIDs(c.root, c.commits)
+	if err != nil {
+		c.fault("turns", "%v", err)
+		return
+	}
+	if duplicates.count > 0 {
+		c.report.Notes = append(c.report.Notes, fmt.Sprintf("note: %d trajectories or documents have an id that came before; the first is %q", duplicates.count, duplicates.first))
+	}
+	_, files, err := merged(c.plan, c.planSum, c.commits, duplicates.count)
+	if err != nil {
+		c.faults = append(c.faults, err)
+		return
+	}
+	for _, f := range files {
+		c.report.Files++
+		if !c.same(f.path, f.data) {
+			c.fault(f.path, "not what the commits give")
+		}
+	}
+	for _, commit := range c.commits {
+		if err := commit.Counts.Balanced(); err != nil {
+			c.fault(commitPath(commit.Partition), "%v", err)
+		}
+	}
+}
+
+// inputs plans and runs everything again, in memory, against what lies on disk.
+func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
+	model, err := tokenizerOf(c.root, o.Tokenizer, c.plan)
+	if err != nil {
+		return err
+	}
+	again := *c.plan
+	opts := Options{Inputs: o.Inputs, Format: again.Config.Format, MaxWindow: again.Config.MaxWindow,
+		Workers: o.Workers, Memory: o.Memory}
+	var paths []string
+	var window int64
+	if again.Inputs, paths, window, err = inventory(ctx, &opts); err != nil {
+		return err
+	}
+	if again.Partitions, err = partition(again.Inputs, paths, again.Config.Partitions); err != nil {
+		return err
+	}
+	if changes := differences(c.plan, &again); len(changes) > 0 {
+		for _, d := range changes {
+			c.fault("plan.json", "%s", d)
+		}
+		return nil // what is read is not what was read
+	}
+	s, err := load(&again, model)
+	if err != nil {
+		return err
+	}
+	s.paths = paths
+	var data []byte
+	if data, s.planSum = again.Encode(); !c.same("plan.json", data) {
+		c.fault("plan.json", "not what the inputs give")
+		return nil
+	}
+	return c.rerun(ctx, &opts, s, window)
+}
+
+func (c *checker) rerun(ctx context.Context, o *Options, s *setup, window int64) error {
+	_, budget, err := memoryBudget(o, s, window)
+	if err != nil {
+		return err
+	}
+	pool := newPool(s, budget, o.workers(), reporter{})
+	defer pool.close()
+	to := compareSink{c.root, &c.faults}
+	var which []int
+	for i := range s.plan.Partitions {
+		which = append(which, i)
+	}
+	err = pool.partitions(ctx, which, 1, to, func(got *Commit) error {
+		if !c.same(commitPath(got.Partition), encodeJSON(got)) {
+			c.fault(commitPath(got.Partition), "not what the inputs give")
+		}
+		return nil
+	})
+	c.report.Inputs = "; the same bytes from the inputs"
+	return err
+}

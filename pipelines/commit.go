@@ -1,0 +1,115 @@
+package pipelines
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/stats"
+)
+
+// RangeSum is a range of an input as it was read.
+type RangeSum struct {
+	Input   string `json:"input"` // path in the plan
+	From    int64  `json:"from"`  // stored bytes
+	To      int64  `json:"to"`
+	Line    int64  `json:"line"`
+	Records int64  `json:"records"` // counted by the framer, rejected ones included
+	SHA256  string `json:"sha256"`
+
+	notes turnmill.Notes
+}
+
+// Commit is one partition's proof: what it read, what it counted, what it wrote. It is written when
+// everything that it names lies on disk.
+type Commit struct {
+	FormatVersion int           `json:"format_version"`
+	Partition     int           `json:"partition"`
+	Plan          string        `json:"plan"` // SHA-256 of plan.json
+	Inputs        []RangeSum    `json:"inputs"`
+	Counts        *stats.Counts `json:"counts"`
+	Files         []FileSum     `json:"files"`
+}
+
+func commitPath(i int) string  { return fmt.Sprintf("commits/p%05d.json", i) }
+func turnsPath(i int) string   { return fmt.Sprintf("turns/p%05d.parquet", i) }
+func rejectsPath(i int) string { return fmt.Sprintf("rejects/p%05d.jsonl.zst", i) }
+func shardPath(i, n int) string {
+	return fmt.Sprintf("train/data-p%05d-%05d.arrow", i, n)
+}
+
+// readCommit reads the commit of partition i below root. It is fs.ErrNotExist when there is none, and
+// ErrCorrupt when there is something else.
+func readCommit(root string, i int) (*Commit, error) {
+	path := commitPath(i)
+	data, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		return nil, err
+	}
+	c := &Commit{}
+	if err := decodeJSON(data, c); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, turnmill.ErrCorrupt, err)
+	}
+	if c.Partition != i || c.FormatVersion != FormatVersion {
+		return nil, fmt.Errorf("%s: %w: it is of partition %d, format version %d", path, turnmill.ErrCorrupt, c.Partition, c.FormatVersion)
+	}
+	return c, nil
+}
+
+// valid tells whether a commit belongs to the plan and every file that it names is there in its size. Sums
+// are the matter of check: a commit is written after its files have reached the disk.
+func (c *Commit) valid(root, plan string) bool {
+	if c.Plan != plan {
+		return false
+	}
+	for _, f := range c.Files {
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(f.Path)))
+		if err != nil || info.Size() != f.Bytes {
+			return false
+		}
+	}
+	return true
+}
+
+// committed returns the valid commit of partition i, or nil when it has to be run.
+func committed(root, plan string, i int) *Commit {
+	c, err := readCommit(root, i)
+	if err != nil || !c.valid(root, plan) {
+		return nil
+	}
+	return c
+}
+
+// ThresholdError says that a run is done, whole, and that a rate was passed: exit code 3.
+type ThresholdError struct {
+	What        string // "rejected" or "dropped"
+	Records     int64
+	Of          int64
+	Rate, Limit float64
+	Flag        string
+}
+
+func (e *ThresholdError) Error() string {
+	return fmt.Sprintf("done, but %d of %d records were %s (%.2f %%, limit %.2f %%); see OUT/rejects, or raise --%s",
+		e.Records, e.Of, e.What, 100*e.Rate, 100*e.Limit, e.Flag)
+}
+
+// Thresholds returns what of the two rates was passed, as *ThresholdError, or nil. Rates are shares of the
+// records that came in; an input file that nothing recognises is one record.
+func Thresholds(c *stats.Counts, maxReject, maxDrop float64) error {
+	a := &c.Ledger.Total.Records
+	if a.In == 0 {
+		return nil
+	}
+	check := func(what string, n int64, limit float64, flag string) error {
+		if rate := float64(n) / float64(a.In); rate > limit {
+			return &ThresholdError{what, n, a.In, rate, limit, flag}
+		}
+		return nil
+	}
+	return errors.Join(
+		check("rejected", a.AllRejected(), maxReject, "max-reject-rate"),
+		check("dropped", a.AllDropped(), maxDrop, "max-drop-rate"))
+}

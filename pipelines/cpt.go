@@ -1,0 +1,274 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/turnmill/turnmill/shard/bpe"
+)
+
+// CPT prepares a corpus: plan, then every partition that has no valid commit, then merge. It returns the
+// manifest of what was done, with a *ThresholdError when a rate was passed; with any other error it
+// returns none, and the same call goes on where it stopped.
+func CPT(ctx context.Context, o Options) (*Manifest, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s, window, err := plan(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := openOutput(&o, s)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := runAll(ctx, &o, s, window); err != nil {
+		return nil, err
+	}
+	m, err := merge(o.Output, s.plan, s.planSum)
+	if err != nil {
+		return nil, err
+	}
+	o.logger().Info("done", "records", m.Counts.Ledger.Total.Records.In, "rows", m.Counts.Tokens.Rows, "trained_tokens", m.Counts.Tokens.Trained)
+	return m, Thresholds(m.Counts, o.MaxRejectRate, o.MaxDropRate)
+}
+
+// plan makes the whole plan.
+func plan(ctx context.Context, o *Options) (*setup, int64, error) {
+	s, err := resolve(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	p := s.plan
+	var window int64
+	if p.Inputs, s.paths, window, err = inventory(ctx, o); err != nil {
+		return nil, 0, err
+	}
+	if p.Partitions, err = partition(p.Inputs, s.paths, o.Partitions); err != nil {
+		return nil, 0, err
+	}
+	p.Config.Partitions = len(p.Partitions)
+	p.ConfigSHA256 = hexSum(encodeJSON(p.Config))
+	_, s.planSum = p.Encode()
+	return s, window, nil
+}
+
+// openOutput locks OUT and makes sure that it is empty or of the same plan.
+func openOutput(o *Options, s *setup) (unlock func(), err error) {
+	if err := os.MkdirAll(o.Output, 0o777); err != nil {
+		return nil, &UsageError{fmt.Errorf("--output: %w", err)}
+	}
+	if unlock, err = lockDir(o.Output, true); err != nil {
+		return nil, err
+	}
+	if err := samePlan(o, s); err != nil {
+		unlock()
+		return nil, err
+	}
+	if err := removeTemporary(o.Output); err != nil {
+		unlock()
+		return nil, err
+	}
+	data, _ := s.plan.Encode()
+	to := dirSink{o.Output}
+	if _, err = writeFile(to, "plan.json", data); err == nil {
+		_, err = writeFile(to, "local.json", encodeJSON(localOf(o, s)))
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// samePlan refuses an output directory that holds something else, or clears it when told to.
+func samePlan(o *Options, s *setup) error {
+	old, err := readPlan(o.Output)
+	if errors.Is(err, fs.ErrNotExist) {
+		entries, err := os.ReadDir(o.Output)
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 && !onlyTemporary(entries) {
+			return &UsageError{fmt.Errorf("--output %s: it holds files that are not of a run (%s, ...); name an empty or absent directory", o.Output, entries[0].Name())}
+		}
+		return nil
+	}
+	if err == nil {
+		if _, sum := old.Encode(); sum == s.planSum {
+			return nil
+		}
+	}
+	if o.Restart {
+		return clearRun(o.Output)
+	}
+	if err != nil {
+		return fmt.Errorf("--output %s: %w; try --restart to throw that run away, or another --output", o.Output, err)
+	}
+	changes := differences(old, s.plan)
+	for i := range changes {
+		changes[i] = "  " + changes[i]
+	}
+	return &UsageError{errors.Join(append([]error{fmt.Errorf("--output %s holds a run of another plan; try --restart to throw it away, or another --output. What changed:", o.Output)},
+		asErrors(changes)...)...)}
+}
+
+func asErrors(lines []string) []error {
+	errs := make([]error, len(lines))
+	for i, l := range lines {
+		errs[i] = errors.New(l)
+	}
+	return errs
+}
+
+// runParts are the names that a run writes below OUT; clearRun removes them and nothing else.
+var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "turns", "rejects", "commits", "plan.json", "local.json", "run.log.jsonl"}
+
+// clearRun removes a run: the manifest first and the plan last, so that a kill in between leaves nothing
+// that looks whole.
+func clearRun(root string) error {
+	for _, name := range runParts {
+		if err := os.RemoveAll(filepath.Join(root, name)); err != nil {
+			return fmt.Errorf("--restart: %w", err)
+		}
+	}
+	return nil
+}
+
+func onlyTemporary(entries []fs.DirEntry) bool {
+	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.IsDir() || filepath.Ext(e.Name()) != tempSuffix
+	})
+}
+
+// runAll runs what has no valid commit.
+func runAll(ctx context.Context, o *Options, s *setup, window int64) error {
+	var todo []int
+	for i := range s.plan.Partitions {
+		if committed(o.Output, s.planSum, i) == nil {
+			todo = append(todo, i)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	active, budget, err := memoryBudget(o, s, window)
+	if err != nil {
+		return err
+	}
+	log, err := openRunLog(o)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	report := newProgress(o, s, todo)
+	pool := newPool(s, budget, o.workers(), report)
+	defer pool.close()
+	to := dirSink{o.Output}
+	began := time.Now()
+	return pool.partitions(ctx, todo, active, to, func(c *Commit) error {
+		if _, err := writeFile(to, commitPath(c.Partition), encodeJSON(c)); err != nil {
+			return err
+		}
+		log.partition(c, time.Since(began))
+		return nil
+	})
+}
+
+// writerBytes is what the files of one partition hold in memory: a record batch of 64 MiB, a row group of
+// the turns table, the encoders' windows.
+const writerBytes = 96 << 20
+
+// memoryBudget returns how many partitions may be open at once and how many bytes may be in flight.
+func memoryBudget(o *Options, s *setup, window int64) (active int, budget int64, err error) {
+	fixed := int64(s.model.Bytes()) + int64(o.workers())*bpe.EncoderBytes
+	least := fixed + writerBytes + window + leastFlight
+	if o.Memory < least {
+		alone := least - int64(o.workers()-1)*bpe.EncoderBytes
+		return 0, 0, &UsageError{fmt.Errorf("--memory %d: too little for %d workers; try --memory %dMiB, or --workers 1 with --memory %dMiB",
+			o.Memory, o.workers(), least>>20+1, alone>>20+1)}
+	}
+	active = 1
+	if len(s.plan.Partitions) > 1 && o.Memory >= fixed+2*(writerBytes+window)+4*leastFlight {
+		active = 2
+	}
+	return active, (o.Memory - fixed - int64(active)*(writerBytes+window)) / 2, nil
+}
+
+// leastFlight is the least number of bytes in flight that is worth running with.
+const leastFlight = 16 << 20
+
+// localOf is what of a run belongs to this machine.
+func localOf(o *Options, s *setup) *local {
+	l := &local{Tokenizer: absolute(o.Tokenizer), MaskTable: o.MaskTablePath, Inputs: s.paths}
+	if o.MaskTablePath != "" {
+		l.MaskTable = absolute(o.MaskTablePath)
+	}
+	return l
+}
+
+// local is local.json: real paths, which commands that come later start from.
+type local struct {
+	Inputs    []string `json:"inputs"` // where each input of the plan was
+	Tokenizer string   `json:"tokenizer"`
+	MaskTable string   `json:"mask_table,omitempty"`
+}
+
+func absolute(path string) string {
+	if path == "demo" {
+		return path
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// readPlan reads OUT/plan.json.
+func readPlan(root string) (*Plan, error) {
+	data, err := os.ReadFile(filepath.Join(root, "plan.json"))
+	if err != nil {
+		return nil, err
+	}
+	return decodePlan(data)
+}
+
+// runLog is run.log.jsonl: times and rates, which are nobody's promise.
+type runLog struct {
+	f      *os.File
+	json   *slog.Logger
+	logger *slog.Logger
+}
+
+func openRunLog(o *Options) (*runLog, error) {
+	f, err := os.OpenFile(filepath.Join(o.Output, "run.log.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	l := &runLog{f: f, json: slog.New(slog.NewJSONHandler(f, nil)), logger: o.logger()}
+	l.json.Info("start", "turnmill", Version, "host", host, "workers", o.workers(), "memory_bytes", o.Memory)
+	return l, nil
+}
+
+func (l *runLog) partition(c *Commit, since time.Duration) {
+	var stored int64
+	for _, r := range c.Inputs {
+		stored += r.To - r.From
+	}
+	args := []any{"partition", c.Partition, "stored_bytes", stored, "records", c.Counts.Ledger.Total.Records.In,
+		"rows", c.Counts.Tokens.Rows, "trained_tokens", c.Counts.Tokens.Trained, "since_start_s", since.Seconds()}
+	l.json.Info("partition", args...)
+	l.logger.Info("partition done", args...)
+}
+
+// Close closes the file.
+func (l *runLog) Close() error { return l.f.Close() }

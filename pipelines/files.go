@@ -1,0 +1,228 @@
+package pipelines
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+)
+
+// FileSum names one file of a run and what it holds.
+type FileSum struct {
+	Path   string `json:"path"` // below OUT, with slashes
+	Bytes  int64  `json:"bytes"`
+	Rows   int64  `json:"rows"`
+	SHA256 string `json:"sha256"`
+}
+
+// sink is where the files of a partition go: a directory, or a comparison with one.
+type sink interface {
+	// create starts the file at path below OUT.
+	create(path string) (sinkFile, error)
+}
+
+// sinkFile is a file that becomes visible whole, or not at all.
+type sinkFile interface {
+	io.Writer
+	// commit makes the file visible and returns its sum.
+	commit() (FileSum, error)
+	// abort leaves nothing behind; after commit it does nothing.
+	abort()
+}
+
+// tempSuffix ends the names of unfinished files. They start with a dot and are never read.
+const tempSuffix = ".tmp"
+
+// dirSink writes below a directory: temporary name, fsync, rename.
+type dirSink struct{ root string }
+
+type dirFile struct {
+	f    *os.File
+	path string // below root
+	name string // the final name
+	sum  hash.Hash
+	size int64
+	done bool
+}
+
+func (s dirSink) create(path string) (sinkFile, error) {
+	name := filepath.Join(s.root, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return nil, fmt.Errorf("%w; try another --output, or make room", err)
+	}
+	f, err := createTemp(name)
+	if err != nil {
+		return nil, err
+	}
+	return &dirFile{f: f, path: path, name: name, sum: sha256.New()}, nil
+}
+
+// createTemp creates an unfinished file beside name, under a name that no other process has.
+func createTemp(name string) (*os.File, error) {
+	for n := 0; ; n++ {
+		temp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d-%d%s", filepath.Base(name), os.Getpid(), n, tempSuffix))
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+func (d *dirFile) Write(p []byte) (int, error) {
+	n, err := d.f.Write(p)
+	d.sum.Write(p[:n])
+	d.size += int64(n)
+	if err != nil {
+		err = fmt.Errorf("writing %s: %w; free space there and run the same command again", d.path, err)
+	}
+	return n, err
+}
+
+func (d *dirFile) commit() (FileSum, error) {
+	d.done = true
+	err := errors.Join(d.f.Sync(), d.f.Close())
+	if err == nil {
+		err = os.Rename(d.f.Name(), d.name)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(d.name))
+	}
+	if err != nil {
+		err = errors.Join(err, ignoreMissing(os.Remove(d.f.Name())))
+		return FileSum{}, fmt.Errorf("writing %s: %w; free space there and run the same command again", d.path, err)
+	}
+	return FileSum{Path: d.path, Bytes: d.size, SHA256: hex.EncodeToString(d.sum.Sum(nil))}, nil
+}
+
+func (d *dirFile) abort() {
+	if !d.done {
+		d.done = true
+		d.f.Close()
+		os.Remove(d.f.Name())
+	}
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func syncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// writeFile writes a small file through a sink.
+func writeFile(s sink, path string, data []byte) (FileSum, error) {
+	f, err := s.create(path)
+	if err != nil {
+		return FileSum{}, err
+	}
+	defer f.abort()
+	if _, err := f.Write(data); err != nil {
+		return FileSum{}, err
+	}
+	return f.commit()
+}
+
+// compareSink writes nothing: it holds what would be written against what lies in a directory.
+type compareSink struct {
+	root   string
+	faults *[]error
+}
+
+type compareFile struct {
+	compareSink
+	path string
+	f    *os.File
+	sum  hash.Hash
+	size int64
+	bad  bool
+	buf  []byte
+}
+
+func (s compareSink) fault(path, format string, args ...any) {
+	*s.faults = append(*s.faults, fmt.Errorf("%s: %w: %s", path, turnmill.ErrCorrupt, fmt.Sprintf(format, args...)))
+}
+
+func (s compareSink) create(path string) (sinkFile, error) {
+	c := &compareFile{compareSink: s, path: path, sum: sha256.New()}
+	f, err := os.Open(filepath.Join(s.root, filepath.FromSlash(path)))
+	if err != nil {
+		c.bad = true
+		s.fault(path, "cannot be read: %v", err)
+	}
+	c.f = f
+	return c, nil
+}
+
+func (c *compareFile) Write(p []byte) (int, error) {
+	c.sum.Write(p)
+	if !c.bad {
+		c.buf = append(c.buf[:0], p...)
+		n, err := io.ReadFull(c.f, c.buf)
+		if i := firstDifference(c.buf[:n], p); i < len(p) || err != nil {
+			c.bad = true
+			c.fault(c.path, "differs from what the inputs give, from byte %d on", c.size+int64(i))
+		}
+	}
+	c.size += int64(len(p))
+	return len(p), nil
+}
+
+func firstDifference(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return len(b)
+	}
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+func (c *compareFile) commit() (FileSum, error) {
+	if !c.bad {
+		if n, _ := c.f.Read(make([]byte, 1)); n > 0 {
+			c.fault(c.path, "goes on after byte %d, where what the inputs give ends", c.size)
+		}
+	}
+	c.abort()
+	return FileSum{Path: c.path, Bytes: c.size, SHA256: hex.EncodeToString(c.sum.Sum(nil))}, nil
+}
+
+func (c *compareFile) abort() {
+	if c.f != nil {
+		c.f.Close()
+		c.f = nil
+	}
+}
+
+// removeTemporary removes the unfinished files below root that a killed run left. The caller holds the
+// exclusive lock.
+func removeTemporary(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		name := d.Name()
+		if !d.IsDir() && strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempSuffix) {
+			return ignoreMissing(os.Remove(path))
+		}
+		return nil
+	})
+}

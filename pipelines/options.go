@@ -1,0 +1,162 @@
+package pipelines
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/mask"
+)
+
+// Options are the settings of a CPT run, as the command line and the recipe give them. Zero values mean
+// the defaults of DefaultOptions; Validate joins all problems.
+type Options struct {
+	Inputs []string
+	Output string
+
+	Format        string
+	Domain        string
+	Tokenizer     string
+	Engine        string
+	Chat          string
+	Objective     string
+	State         string
+	KeepThought   bool
+	TrainDialogue bool
+	Mask          string
+	MaskTable     mask.Table
+	Seed          string
+	SeqLen        int
+	MinTurns      int
+	Filters       []string
+	Profile       string
+	MaxRecord     int64 // bytes
+	MaxWindow     int64 // bytes, zstd
+	Partitions    int   // 0: by size
+	ShardBytes    int64
+
+	// What follows never changes a byte of the output.
+
+	Workers       int   // 0: one a CPU
+	Memory        int64 // bytes, the whole process
+	MaxRejectRate float64
+	MaxDropRate   float64
+	Restart       bool
+
+	MaskTablePath string // for local.json
+	Logger        *slog.Logger
+	Progress      func(Progress)
+}
+
+// Progress is how far a run has come; it is reported by one goroutine.
+type Progress struct {
+	BytesDone, BytesAll int64 // stored bytes of the inputs
+	Records, Rows       int64
+	Dropped, Rejected   int64
+}
+
+// DefaultOptions returns the defaults of interface and recipe.
+func DefaultOptions() Options {
+	return Options{
+		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", Objective: "world-model", State: "always",
+		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf",
+		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20,
+		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1,
+	}
+}
+
+// UsageError marks errors of usage or configuration: exit code 2.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// oneOf names the values that a flag takes.
+func oneOf(flag, value string, values ...string) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	return fmt.Errorf("--%s %q: want one of %s", flag, value, strings.Join(values, ", "))
+}
+
+// Validate returns every problem of the options that shows without reading a file.
+func (o *Options) Validate() error {
+	errs := []error{
+		oneOf("engine", o.Engine, "auto", "bpe"),
+		oneOf("objective", o.Objective, "world-model", "policy", "all"),
+		oneOf("state", o.State, "always", "changed", "never"),
+		oneOf("mask", o.Mask, "turn", "token", "weight", "off"),
+		oneOf("profile", o.Profile, "hf", "weighted"),
+		o.MaskTable.Validate(),
+	}
+	positive := func(flag string, n int64, least int64) {
+		if n < least {
+			errs = append(errs, fmt.Errorf("--%s %d: want %d or more", flag, n, least))
+		}
+	}
+	positive("seq-len", int64(o.SeqLen), 2)
+	positive("min-turns", int64(o.MinTurns), 1)
+	positive("partitions", int64(o.Partitions), 0)
+	positive("workers", int64(o.Workers), 0)
+	positive("max-record", o.MaxRecord, 1)
+	positive("max-window", o.MaxWindow, 1<<10)
+	positive("shard-bytes", o.ShardBytes, 1)
+	if o.MaxRecord > maxRecordLimit {
+		errs = append(errs, fmt.Errorf("--max-record %d: want at most %d (2 GiB)", o.MaxRecord, int64(maxRecordLimit)))
+	}
+	for _, r := range []struct {
+		flag string
+		rate float64
+	}{{"max-reject-rate", o.MaxRejectRate}, {"max-drop-rate", o.MaxDropRate}} {
+		if !(r.rate >= 0 && r.rate <= 1) {
+			errs = append(errs, fmt.Errorf("--%s %v: want a share from 0 to 1", r.flag, r.rate))
+		}
+	}
+	if o.Mask == "weight" && o.Profile == "hf" {
+		errs = append(errs, errors.New("--mask weight: the profile hf has no column for weights; try --profile weighted"))
+	}
+	if o.Mask != "weight" && o.Profile == "weighted" {
+		errs = append(errs, errors.New("--profile weighted: weights come from --mask weight; add it, or try --profile hf"))
+	}
+	if o.Objective == "policy" && o.Mask == "weight" {
+		errs = append(errs, errors.New("--objective policy: the mask is of observations and is off for actions; leave --mask weight out"))
+	}
+	if o.Tokenizer == "" {
+		errs = append(errs, errors.New("--tokenizer is required: a tokenizer.json, a directory with one, or demo"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &UsageError{err}
+	}
+	return nil
+}
+
+// maxRecordLimit is what offsets of 32 bits in a record allow.
+const maxRecordLimit = 1<<31 - 1
+
+func (o *Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func (o *Options) logger() *slog.Logger {
+	if o.Logger != nil {
+		return o.Logger
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// domainOf returns the domain that every record gets, or "" for the format's own rule.
+func domainOf(name string) turnmill.Domain {
+	if name == "auto" {
+		return ""
+	}
+	return turnmill.Domain(name)
+}

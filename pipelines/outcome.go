@@ -1,0 +1,351 @@
+package pipelines
+
+import (
+	"errors"
+	"math"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/ingest/formats"
+	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/internal/jsonscan"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/shard"
+	"github.com/turnmill/turnmill/stats"
+)
+
+// outcome is what some records became: rows, turn rows, rejects and counts, in the order of the input. It
+// owns its memory, which the pool uses again.
+//
+// Places are local until the consumer writes: turns[i].Row counts rows of this outcome (-1: none), and
+// turns[i].Trajectory trajectories and documents of it.
+type outcome struct {
+	rows    shard.Rows
+	turns   []stats.TurnRow
+	rejects []byte // JSON lines
+	lines   int64  // of rejects
+	counts  *stats.Counts
+	records int64 // decoded
+	units   int64 // trajectories and documents
+	mode    mask.Mode
+
+	arena jsonscan.Arena
+	rec   recordAccount // the record at hand
+}
+
+// recordAccount is what is known of a record while it is worked through.
+type recordAccount struct {
+	pos          turnmill.Pos
+	domain       turnmill.Domain
+	trajectories int
+	id           string          // of the first trajectory or document
+	kept         bool            // it has a row
+	reason       turnmill.Reason // the first for which something of it was lost
+	failed       bool            // that reason is a reject's
+	detail       string
+}
+
+func newOutcome(mode mask.Mode) *outcome { return &outcome{counts: stats.NewCounts(), mode: mode} }
+
+func (o *outcome) reset() {
+	o.rows.Reset()
+	o.turns, o.rejects = o.turns[:0], o.rejects[:0]
+	o.lines, o.records, o.units = 0, 0, 0
+	o.counts.Reset()
+	o.arena.Reset()
+}
+
+// reject writes a reject line at the record's place.
+func (o *outcome) reject(l rejectLine) {
+	o.rejects = l.append(o.rejects, o.rec.pos)
+	o.lines++
+}
+
+// begin opens the account of a record that was decoded.
+func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
+	r := recordAccount{pos: position(from, raw), domain: turnmill.DomainUnknown, trajectories: len(rec.Trajectories) + len(rec.Rejected)}
+	switch {
+	case len(rec.Trajectories) > 0:
+		r.domain = rec.Trajectories[0].Domain
+	case len(rec.Documents) > 0:
+		r.domain = rec.Documents[0].Domain
+	}
+	o.rec = r
+	o.counts.Domain(r.domain).Records.In++
+	o.counts.AddNotes(r.domain, &rec.Notes)
+	for i := range rec.Rejected { // trajectories that could not be read, among others that could
+		t := &rec.Rejected[i]
+		o.counts.Each(r.domain, func(l *stats.Ledger) { l.Trajectories.In++; l.Trajectories.Reject(t.Reason, 1) })
+		o.lose("rejected", t.Reason, "", r.domain, t.Err)
+	}
+	if r.trajectories+len(rec.Documents) == 0 {
+		o.lose("dropped", turnmill.ReasonNoTarget, "", r.domain, nil)
+	}
+}
+
+func position(from source, raw frame.Record) turnmill.Pos {
+	return turnmill.Pos{Path: from.path, Frame: from.frame, Line: raw.Line, Offset: raw.Offset, Bytes: int64(len(raw.Data))}
+}
+
+// lose notes that a trajectory or document of the record is gone. The first reason stands for the record
+// if nothing of it is left; where it held several trajectories, each has a line of its own.
+func (o *outcome) lose(status string, reason turnmill.Reason, id string, domain turnmill.Domain, err error) {
+	detail := ""
+	if err != nil {
+		detail = err.Error()
+	}
+	if o.rec.reason == "" {
+		o.rec.reason, o.rec.failed, o.rec.detail, o.rec.id = reason, status == "rejected", detail, o.arena.Copy(id)
+	}
+	if o.rec.trajectories > 1 {
+		o.reject(rejectLine{Kind: "trajectory", Status: status, Reason: reason, Detail: detail, ID: id, Domain: domain})
+	}
+}
+
+// end closes the record's account. In was counted by the framer, and for the domain by begin.
+func (o *outcome) end() {
+	r := &o.rec
+	o.records++
+	if r.kept {
+		o.counts.Each(r.domain, func(l *stats.Ledger) { l.Records.Out++ })
+		return
+	}
+	status := "dropped"
+	if r.failed {
+		status = "rejected"
+	}
+	o.counts.Each(r.domain, func(l *stats.Ledger) { enter(&l.Records, status, r.reason) })
+	o.reject(rejectLine{Kind: "record", Status: status, Reason: r.reason, Detail: r.detail, ID: r.id, Domain: r.domain, Trajectories: r.trajectories})
+}
+
+func enter(a *stats.Account, status string, reason turnmill.Reason) {
+	if status == "rejected" {
+		a.Reject(reason, 1)
+	} else {
+		a.Drop(reason, 1)
+	}
+}
+
+// rejectRecord puts a record that was not decoded into the accounts; it has no domain.
+func (o *outcome) rejectRecord(from source, raw frame.Record, err error) {
+	o.rec = recordAccount{pos: position(from, raw)}
+	pos := &o.rec.pos
+	line := rejectLine{Kind: "record", Status: "rejected", Reason: turnmill.ReasonBadJSON, Detail: err.Error()}
+	var file *fileError
+	var rec *turnmill.RecordError
+	if errors.As(err, &file) {
+		line.Kind, pos.Bytes = "file", max(file.bytes, 0)
+	}
+	if errors.As(err, &rec) {
+		if rec.Pos != (turnmill.Pos{}) { // the framer knows the extent of what it did not hand out
+			pos.Line, pos.Offset, pos.Bytes = rec.Pos.Line, rec.Pos.Offset, max(rec.Pos.Bytes, pos.Bytes)
+		}
+		plain := *rec
+		plain.Pos = turnmill.Pos{} // the line's own fields say where
+		line.Reason, line.Detail = rec.Reason, plain.Error()
+	}
+	o.counts.Ledger.Total.Records.Reject(line.Reason, 1)
+	o.reject(line)
+}
+
+// trajectory accounts for a trajectory that was rendered: its rows are in o.rows already.
+func (o *outcome) trajectory(t *turnmill.Trajectory, targets []shard.Target, res *shard.Result) {
+	if res.Reason != "" {
+		o.lose("dropped", res.Reason, t.ID, t.Domain, nil)
+	} else {
+		o.rec.kept = true
+	}
+	o.counts.AddNotes(t.Domain, &res.Notes)
+	o.turnsOf(t, targets, res.Turns, res.Reason == "")
+	o.counts.Each(t.Domain, func(l *stats.Ledger) {
+		l.Trajectories.In++
+		if res.Reason != "" {
+			l.Trajectories.Drop(res.Reason, 1)
+		} else {
+			l.Trajectories.Out++
+		}
+		for i := range res.Turns {
+			countTurn(l, &res.Turns[i])
+		}
+	})
+}
+
+// countTurn enters one turn, and its loss tokens, into a ledger.
+func countTurn(l *stats.Ledger, r *shard.TurnResult) {
+	l.Turns.In++
+	l.LossTokens.In += int64(r.Loss)
+	l.LossTokens.Out += int64(r.Trained)
+	lost := int64(r.Loss - r.Trained)
+	switch {
+	case r.Status != turnmill.StatusDropped:
+		l.Turns.Out++
+		l.LossTokens.Drop(turnmill.ReasonMasked, lost)
+	case r.Reason == turnmill.ReasonNoLoss: // what a row without loss had was masked
+		l.Turns.Drop(r.Reason, 1)
+		l.LossTokens.Drop(turnmill.ReasonMasked, lost)
+	default:
+		l.Turns.Drop(r.Reason, 1)
+		l.LossTokens.Drop(r.Reason, lost)
+	}
+}
+
+// dropTrajectory accounts for a trajectory that a filter refused: every turn of it goes.
+func (o *outcome) dropTrajectory(t *turnmill.Trajectory, targets []shard.Target, reason turnmill.Reason) {
+	o.lose("dropped", reason, t.ID, t.Domain, nil)
+	o.lost(t, targets, "dropped", reason)
+}
+
+// rejectTrajectory accounts for a trajectory that could not be rendered.
+func (o *outcome) rejectTrajectory(t *turnmill.Trajectory, targets []shard.Target, err error) {
+	reason := turnmill.ReasonUnencodable
+	o.lose("rejected", reason, t.ID, t.Domain, err)
+	o.lost(t, targets, "rejected", reason)
+}
+
+// lost enters a whole trajectory that is gone. Turns that a filter had dropped keep their own reason.
+func (o *outcome) lost(t *turnmill.Trajectory, targets []shard.Target, status string, reason turnmill.Reason) {
+	results := make([]shard.TurnResult, len(targets))
+	for i := range targets {
+		results[i] = shard.TurnResult{Verdict: targets[i].Verdict, Row: -1}
+		if targets[i].Status != turnmill.StatusDropped {
+			results[i].Verdict = turnmill.Verdict{Status: turnmill.StatusDropped, Reason: reason}
+		}
+	}
+	o.turnsOf(t, targets, results, false)
+	o.counts.Each(t.Domain, func(l *stats.Ledger) {
+		l.Trajectories.In++
+		enter(&l.Trajectories, status, reason)
+		for i := range results {
+			l.Turns.In++
+			if results[i].Reason == reason {
+				enter(&l.Turns, status, reason)
+			} else {
+				l.Turns.Drop(results[i].Reason, 1)
+			}
+		}
+	})
+}
+
+// turnsOf appends the turn rows of a trajectory and its mask statistics, and, when the trajectory stays, a
+// reject line for each turn of it that goes.
+func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, results []shard.TurnResult, stays bool) {
+	id, domain, source := o.arena.Copy(t.ID), o.arena.Copy(string(t.Domain)), o.arena.Copy(t.Source)
+	task, agent := o.arena.Copy(t.TaskID), o.arena.Copy(t.Agent)
+	for i := range results {
+		r, d := &results[i], &targets[i].MaskDecision
+		row := stats.TurnRow{
+			ID: id, Turn: int32(t.Turns[i].Index), Record: o.records, Trajectory: o.units,
+			Domain: domain, Source: source, TaskID: task, Agent: agent, Tool: o.arena.Copy(t.Turns[i].Tool),
+			Status: r.Status.String(), Reason: string(r.Reason),
+			ObservationTokens: r.Observation, TargetTokens: r.Loss, TrainedTokens: r.Trained, Row: -1,
+		}
+		setDecision(&row, d)
+		if o.mode == mask.ModeToken && r.Row >= 0 {
+			row.Kept = r.Trained > 0
+		}
+		o.place(&row, r)
+		o.turns = append(o.turns, row)
+		if r.Loss > 0 && r.Reason != turnmill.ReasonTurnTooLong {
+			o.counts.AddTurn(t.Domain, row.Category, maskCount(&row))
+		}
+		if stays && r.Status == turnmill.StatusDropped {
+			index := t.Turns[i].Index
+			o.reject(rejectLine{Kind: "turn", Status: "dropped", Reason: r.Reason, ID: t.ID, Turn: &index, Domain: t.Domain})
+		}
+	}
+	o.units++
+}
+
+// maskCount is what a turn adds to the mask statistics. It depends on the turn's row alone, so that check
+// finds the same from the table.
+func maskCount(row *stats.TurnRow) stats.MaskCount {
+	m := stats.MaskCount{Turns: 1, ObservationTokens: int64(row.ObservationTokens), TargetTokens: int64(row.TargetTokens),
+		KeptTokens: int64(row.TrainedTokens), ExpectedShare: row.Keep}
+	if row.TrainedTokens > 0 {
+		m.KeptTurns = 1
+	}
+	return m
+}
+
+// setDecision fills a turn row's columns of the mask; NaN stands for undefined and becomes null.
+func setDecision(row *stats.TurnRow, d *turnmill.MaskDecision) {
+	row.ActionWords, row.ObservationWords, row.SharedWords = int32(d.ActionWords), int32(d.ObservationWords), int32(d.SharedWords)
+	row.ActionChars, row.ObservationChars = d.ActionChars, d.ObservationChars
+	row.Category, row.Keep, row.Kept = d.Category.String(), d.Keep.Float(), d.Kept
+	row.Overlap, row.Novelty, row.Jaccard, row.LengthRatio = ratios(countsOf(row))
+}
+
+// ratios returns the four statistics of a turn, NaN where one is undefined.
+func ratios(c mask.Counts) (overlap, novelty, jaccard, length float64) {
+	orNaN := func(v float64, ok bool) float64 {
+		if !ok {
+			return math.NaN()
+		}
+		return v
+	}
+	return orNaN(c.Overlap()), orNaN(c.Novelty()), orNaN(c.Jaccard()), orNaN(c.LengthRatio())
+}
+
+// place fills where the turn stands in its row.
+func (o *outcome) place(row *stats.TurnRow, r *shard.TurnResult) {
+	if r.Row < 0 {
+		return
+	}
+	tt := o.rows.Rows[r.Row].Turns[r.Place]
+	row.Row = int64(r.Row)
+	row.TokenStart, row.TokenEnd = tt.Observation.Start, tt.Observation.End
+	row.ActionStart, row.ActionEnd = tt.Action.Start, tt.Action.End
+}
+
+// document accounts for a document: one turn row a window.
+func (o *outcome) document(d *turnmill.Document, res *shard.Result) {
+	if res.Reason != "" {
+		o.lose("dropped", res.Reason, d.ID, d.Domain, nil)
+	} else {
+		o.rec.kept = true
+	}
+	o.counts.AddNotes(d.Domain, &res.Notes)
+	id, domain, source := o.arena.Copy(d.ID), o.arena.Copy(string(d.Domain)), o.arena.Copy(d.Source)
+	for i := range res.Turns {
+		r := &res.Turns[i]
+		row := stats.TurnRow{
+			ID: id, Turn: int32(i), Record: o.records, Trajectory: o.units, Domain: domain, Source: source,
+			Overlap: math.NaN(), Novelty: math.NaN(), Jaccard: math.NaN(), LengthRatio: math.NaN(),
+			Keep: 1, Kept: true, Status: r.Status.String(), Reason: string(r.Reason),
+			ObservationTokens: r.Observation, TargetTokens: r.Loss, TrainedTokens: r.Trained, Row: -1,
+		}
+		if r.Row >= 0 {
+			span := o.rows.Rows[r.Row].Turns[0].Observation
+			row.Row, row.TokenStart, row.TokenEnd = int64(r.Row), span.Start, span.End
+		}
+		o.turns = append(o.turns, row)
+	}
+	o.units++
+	o.counts.Each(d.Domain, func(l *stats.Ledger) { countDocument(l, res) })
+}
+
+func countDocument(l *stats.Ledger, res *shard.Result) {
+	for i := range res.Turns {
+		r := &res.Turns[i]
+		l.Turns.In++
+		l.LossTokens.In += int64(r.Loss)
+		if r.Row >= 0 {
+			l.Turns.Out++
+			l.LossTokens.Out += int64(r.Trained)
+		} else {
+			l.Turns.Drop(r.Reason, 1)
+		}
+	}
+	if res.RowLoss > 0 {
+		l.LossTokens.Drop(turnmill.ReasonRowStart, res.RowLoss)
+	}
+}
+
+func (o *outcome) dropDocument(d *turnmill.Document, reason turnmill.Reason) {
+	o.lose("dropped", reason, d.ID, d.Domain, nil)
+	o.units++
+}
+
+func (o *outcome) rejectDocument(d *turnmill.Document, err error) {
+	o.lose("rejected", turnmill.ReasonUnencodable, d.ID, d.Domain, err)
+	o.units++
+}

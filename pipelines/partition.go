@@ -1,0 +1,193 @@
+package pipelines
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/internal/zstdio"
+	"github.com/turnmill/turnmill/shard/arrow"
+	"github.com/turnmill/turnmill/stats"
+)
+
+// partitionWriter writes the files of one partition from outcomes in order.
+//
+//	outcome --> train/data-pNNNNN-SSSSS.arrow   a new shard when the next row would pass --shard-bytes
+//	        --> turns/pNNNNN.parquet            with the shard and row that were just given
+//	        --> rejects/pNNNNN.jsonl.zst
+//	        --> counts
+type partitionWriter struct {
+	setup     *setup
+	partition int
+	to        sink
+
+	shard     *arrow.Writer
+	shardFile sinkFile
+	shards    int
+	turns     *stats.TurnWriter
+	turnsFile sinkFile
+	rejects   io.WriteCloser
+	rejFile   sinkFile
+	rejLines  int64
+
+	files          []FileSum
+	counts         *stats.Counts
+	records, units int64
+	places         []place // of the outcome's rows
+}
+
+type place struct {
+	shard string
+	row   int64
+}
+
+func newPartitionWriter(s *setup, i int, to sink) (*partitionWriter, error) {
+	w := &partitionWriter{setup: s, partition: i, to: to, counts: stats.NewCounts()}
+	var err error
+	if w.turnsFile, err = to.create(turnsPath(i)); err != nil {
+		return nil, err
+	}
+	if w.rejFile, err = to.create(rejectsPath(i)); err != nil {
+		w.abort()
+		return nil, err
+	}
+	if w.turns, err = stats.NewTurnWriter(w.turnsFile, Version); err == nil {
+		w.rejects, err = zstdio.NewWriter(w.rejFile)
+	}
+	if err != nil {
+		w.abort()
+		return nil, err
+	}
+	return w, nil
+}
+
+// abort leaves nothing of what is not committed.
+func (w *partitionWriter) abort() {
+	for _, f := range []sinkFile{w.shardFile, w.turnsFile, w.rejFile} {
+		if f != nil {
+			f.abort()
+		}
+	}
+}
+
+// write appends one outcome.
+func (w *partitionWriter) write(o *outcome) error {
+	w.places = w.places[:0]
+	for i := range o.rows.Rows {
+		at, err := w.row(&o.rows.Rows[i])
+		if err != nil {
+			return err
+		}
+		w.places = append(w.places, at)
+	}
+	for i := range o.turns {
+		t := &o.turns[i]
+		t.Record, t.Trajectory = t.Record+w.records, t.Trajectory+w.units
+		if t.Row >= 0 {
+			at := w.places[t.Row]
+			t.Shard, t.Row = at.shard, at.row
+		}
+	}
+	w.records, w.units = w.records+o.records, w.units+o.units
+	if err := w.turns.Write(o.turns); err != nil {
+		return err
+	}
+	if _, err := w.rejects.Write(o.rejects); err != nil {
+		return err
+	}
+	w.rejLines += o.lines
+	w.counts.Add(o.counts)
+	return nil
+}
+
+// row appends one row to the current shard, or to a new one when it would grow past the limit.
+func (w *partitionWriter) row(row *turnmill.Row) (place, error) {
+	columns := int64(len(w.setup.profile.Columns()))
+	bytes := columns * 4 * int64(len(row.IDs)+1)
+	if w.shardFile != nil && w.shard.Rows() > 0 && w.shard.Size()+bytes > w.setup.plan.Config.ShardBytes {
+		if err := w.endShard(); err != nil {
+			return place{}, err
+		}
+	}
+	if w.shardFile == nil {
+		if err := w.startShard(); err != nil {
+			return place{}, err
+		}
+	}
+	at := place{shardPath(w.partition, w.shards), w.shard.Rows()}
+	if err := w.shard.Append(row); err != nil {
+		return place{}, fmt.Errorf("%s: %w", at.shard, err)
+	}
+	t := &w.counts.Tokens
+	t.Rows++
+	t.All += int64(len(row.IDs))
+	for i := range row.Turns {
+		t.Trained += int64(row.Turns[i].Trained)
+	}
+	t.Context = t.All - t.Trained
+	return at, nil
+}
+
+func (w *partitionWriter) startShard() error {
+	f, err := w.to.create(shardPath(w.partition, w.shards))
+	if err != nil {
+		return err
+	}
+	w.shardFile = f
+	if w.shard != nil {
+		w.shard.Reset(f)
+		return nil
+	}
+	w.shard, err = arrow.NewWriter(f, arrow.Options{Profile: w.setup.profile, Vocabulary: w.setup.plan.Tokenizer.Vocabulary})
+	return err
+}
+
+func (w *partitionWriter) endShard() error {
+	if err := w.shard.Close(); err != nil {
+		return err
+	}
+	sum, err := w.shardFile.commit()
+	if err != nil {
+		return err
+	}
+	sum.Rows = w.shard.Rows()
+	w.files = append(w.files, sum)
+	w.shardFile = nil
+	w.shards++
+	return nil
+}
+
+// finish ends the files and returns the commit. The framer's counts come in here, from the reader.
+func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
+	if w.shardFile != nil {
+		if err := w.endShard(); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.turns.Close(); err != nil {
+		return nil, err
+	}
+	if err := w.rejects.Close(); err != nil {
+		return nil, err
+	}
+	for _, f := range []struct {
+		file sinkFile
+		rows int64
+	}{{w.turnsFile, w.turns.Rows()}, {w.rejFile, w.rejLines}} {
+		sum, err := f.file.commit()
+		if err != nil {
+			return nil, err
+		}
+		sum.Rows = f.rows
+		w.files = append(w.files, sum)
+	}
+	for i := range ranges {
+		w.counts.Ledger.Total.Records.In += ranges[i].Records
+		w.counts.AddNotes(stats.InputNotes, &ranges[i].notes)
+	}
+	if err := w.counts.Balanced(); err != nil {
+		return nil, fmt.Errorf("the accounts do not meet, which is a fault of turnmill: %w", err)
+	}
+	return &Commit{FormatVersion: FormatVersion, Partition: w.partition, Plan: w.setup.planSum,
+		Inputs: ranges, Counts: w.counts, Files: w.files}, nil
+}

@@ -1,0 +1,213 @@
+package pipelines
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/mask"
+)
+
+// FormatVersion is the version of plan.json, commits and manifest.json.
+const FormatVersion = 1
+
+// Version is turnmill's. Identical bytes are promised for one version.
+const Version = "0.1.0"
+
+// Config is what of the options changes bytes; its keys are the flags'.
+type Config struct {
+	Format        string   `json:"format"`
+	Domain        string   `json:"domain"`
+	Objective     string   `json:"objective"`
+	State         string   `json:"state"`
+	KeepThought   bool     `json:"keep-thought"`
+	TrainDialogue bool     `json:"train-dialogue"`
+	SeqLen        int      `json:"seq-len"`
+	MinTurns      int      `json:"min-turns"`
+	Filters       []string `json:"filters"`
+	Profile       string   `json:"profile"`
+	MaxRecord     int64    `json:"max-record"`
+	MaxWindow     int64    `json:"max-window"`
+	Partitions    int      `json:"partitions"` // as resolved
+	ShardBytes    int64    `json:"shard-bytes"`
+}
+
+// TokenizerInfo names a tokenizer by its content.
+type TokenizerInfo struct {
+	Name       string `json:"name"`
+	SHA256     string `json:"sha256"`
+	Engine     string `json:"engine"`
+	Vocabulary int    `json:"vocabulary"` // one above the largest id
+}
+
+// ChatInfo names a chat format.
+type ChatInfo struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// MaskInfo is the mask of a run, whole.
+type MaskInfo struct {
+	Mode   string    `json:"mode"`
+	Table  mask.Spec `json:"table"`
+	SHA256 string    `json:"sha256"` // of the table
+	Words  string    `json:"words"`  // version of the word rule
+	Seed   string    `json:"seed"`
+}
+
+// PlanInput is one input file as the plan saw it.
+type PlanInput struct {
+	Path        string          `json:"path"`
+	Bytes       int64           `json:"bytes"`  // stored
+	SHA256      string          `json:"sha256"` // of size, head and tail
+	Compression string          `json:"compression,omitempty"`
+	Format      string          `json:"format,omitempty"`
+	Layout      string          `json:"layout,omitempty"`
+	Rejected    turnmill.Reason `json:"rejected,omitempty"`
+	Detail      string          `json:"detail,omitempty"`
+}
+
+// Range is a part of one input: stored bytes [From, To). Line is the number of the first line, from 1.
+type Range struct {
+	Input int   `json:"input"` // position in Plan.Inputs
+	From  int64 `json:"from"`
+	To    int64 `json:"to"`
+	Line  int64 `json:"line"`
+}
+
+// Plan is what is to be done: a pure function of inputs, options, tokenizer and version. Partition i is a
+// pure function of the plan and i.
+type Plan struct {
+	FormatVersion int           `json:"format_version"`
+	Turnmill      string        `json:"turnmill"`
+	Pipeline      string        `json:"pipeline"`
+	Config        Config        `json:"config"`
+	ConfigSHA256  string        `json:"config_sha256"`
+	Tokenizer     TokenizerInfo `json:"tokenizer"`
+	Chat          ChatInfo      `json:"chat"`
+	Mask          MaskInfo      `json:"mask"`
+	Inputs        []PlanInput   `json:"inputs"`
+	Partitions    [][]Range     `json:"partitions"`
+}
+
+// Encode returns the plan as it is written, and the hash that every commit names.
+func (p *Plan) Encode() ([]byte, string) {
+	data := encodeJSON(p)
+	return data, hexSum(data)
+}
+
+// decodePlan reads what Encode wrote and nothing else.
+func decodePlan(data []byte) (*Plan, error) {
+	p := &Plan{}
+	if err := decodeJSON(data, p); err != nil {
+		return nil, fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
+	}
+	if p.FormatVersion != FormatVersion {
+		return nil, fmt.Errorf("plan.json: format version %d, this turnmill reads %d; use the turnmill that wrote it (%s)", p.FormatVersion, FormatVersion, p.Turnmill)
+	}
+	return p, nil
+}
+
+// encodeJSON returns v indented by one space, with a line feed at the end, and no HTML escapes.
+func encodeJSON(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("pipelines: a file of ours cannot be encoded: %v", err))
+	}
+	return b.Bytes()
+}
+
+// decodeJSON reads one value with known fields only.
+func decodeJSON(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if d.More() {
+		return fmt.Errorf("text after the value")
+	}
+	return nil
+}
+
+func hexSum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// differences names what two plans differ in, in words a user can act on.
+func differences(old, now *Plan) []string {
+	var out []string
+	add := func(what string, a, b any) {
+		x, y := encodeJSON(a), encodeJSON(b)
+		if !bytes.Equal(x, y) {
+			out = append(out, fmt.Sprintf("%s: was %s, now %s", what, strings.TrimSpace(string(x)), strings.TrimSpace(string(y))))
+		}
+	}
+	add("turnmill", old.Turnmill, now.Turnmill)
+	add("pipeline", old.Pipeline, now.Pipeline)
+	out = append(out, configDifferences(&old.Config, &now.Config)...)
+	if old.Tokenizer != now.Tokenizer {
+		add("tokenizer", old.Tokenizer.Name+" "+old.Tokenizer.SHA256, now.Tokenizer.Name+" "+now.Tokenizer.SHA256)
+	}
+	add("chat", old.Chat.Name+" "+old.Chat.SHA256, now.Chat.Name+" "+now.Chat.SHA256)
+	add("mask", old.Mask.Mode, now.Mask.Mode)
+	add("mask-table", old.Mask.SHA256, now.Mask.SHA256)
+	add("seed", old.Mask.Seed, now.Mask.Seed)
+	return append(out, inputDifferences(old.Inputs, now.Inputs)...)
+}
+
+func configDifferences(old, now *Config) []string {
+	var a, b map[string]any
+	if json.Unmarshal(encodeJSON(old), &a) != nil || json.Unmarshal(encodeJSON(now), &b) != nil {
+		return []string{"config"}
+	}
+	keys := make([]string, 0, len(a))
+	for k := range a {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	var out []string
+	for _, k := range keys {
+		if x, y := fmt.Sprint(a[k]), fmt.Sprint(b[k]); x != y {
+			out = append(out, fmt.Sprintf("--%s: was %s, now %s", k, x, y))
+		}
+	}
+	return out
+}
+
+func inputDifferences(old, now []PlanInput) []string {
+	const most = 5
+	var out []string
+	known := make(map[string]PlanInput, len(old))
+	for _, in := range old {
+		known[in.Path] = in
+	}
+	for _, in := range now {
+		was, ok := known[in.Path]
+		delete(known, in.Path)
+		switch {
+		case !ok:
+			out = append(out, "input "+in.Path+" is new")
+		case was != in:
+			out = append(out, "input "+in.Path+" has changed")
+		}
+	}
+	for _, in := range old {
+		if _, left := known[in.Path]; left {
+			out = append(out, "input "+in.Path+" is gone")
+		}
+	}
+	if len(out) > most {
+		out = append(out[:most], fmt.Sprintf("and %d more inputs", len(out)-most))
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package pipelines
+
+import (
+	"context"
+
+	"github.com/turnmill/turnmill/ingest/frame"
+)
+
+// job is some records of one source on their way to a worker and back.
+type job struct {
+	from   source
+	items  []item
+	text   []byte // the records' bytes, one after the other
+	charge int64  // of the memory budget
+	stored int64  // stored bytes read since the job before, for the progress
+	done   chan *outcome
+}
+
+// item is one record of a job, or what the framer rejected in its place.
+type item struct {
+	from, to     int // in text
+	line, offset int64
+	reject       error
+}
+
+// answer works through a job.
+func (j *job) answer(w *worker, out *outcome) {
+	for i := range j.items {
+		it := &j.items[i]
+		rec := frame.Record{Data: j.text[it.from:it.to:it.to], Line: it.line, Offset: it.offset}
+		if it.reject != nil {
+			out.rejectRecord(j.from, rec, it.reject)
+			continue
+		}
+		w.record(j.from, rec, out)
+	}
+	j.text = nil
+	j.done <- out
+}
+
+// reader frames the ranges of one partition into jobs. It owns the order: pending gets each job before
+// any worker does.
+type reader struct {
+	pool      *pool
+	partition int
+	pending   chan<- *job
+	sums      []RangeSum
+	job       *job
+	read      int64 // stored bytes read since the last job
+}
+
+func (r *reader) run(ctx context.Context) error {
+	s := r.pool.setup
+	l := limits{s.plan.Config.MaxRecord, s.plan.Config.MaxWindow}
+	for _, rng := range s.plan.Partitions[r.partition] {
+		sum, err := readRange(ctx, &s.plan.Inputs[rng.Input], rng, s.paths[rng.Input], l, &r.read,
+			func(from source, rec frame.Record, err error) error { return r.take(ctx, from, rec, err) })
+		if err != nil {
+			return err
+		}
+		r.sums = append(r.sums, sum)
+		if err := r.flush(ctx); err != nil { // a job has one source
+			return err
+		}
+	}
+	return nil
+}
+
+// take copies one record into the job, or what the framer rejected in its place.
+func (r *reader) take(ctx context.Context, from source, rec frame.Record, reject error) error {
+	if r.job != nil && len(r.job.text)+len(rec.Data) > jobBytes {
+		if err := r.flush(ctx); err != nil {
+			return err
+		}
+	}
+	if r.job == nil {
+		r.job = &job{from: from, text: make([]byte, 0, max(jobBytes, len(rec.Data))), done: make(chan *outcome, 1)}
+	}
+	j := r.job
+	start := len(j.text)
+	j.text = append(j.text, rec.Data...)
+	j.items = append(j.items, item{from: start, to: len(j.text), line: rec.Line, offset: rec.Offset, reject: reject})
+	return nil
+}
+
+// flush hands the job over: first to the consumer, which keeps the order, then to the workers.
+func (r *reader) flush(ctx context.Context) error {
+	j := r.job
+	if j == nil {
+		return nil
+	}
+	r.job = nil
+	j.stored, r.read = r.read, 0
+	p := r.pool
+	j.charge = min(chargeFactor*int64(len(j.text))+1, p.size)
+	if err := p.budget.Acquire(ctx, j.charge); err != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case r.pending <- j:
+	case <-ctx.Done():
+		p.budget.Release(j.charge)
+		return context.Cause(ctx)
+	}
+	select {
+	case p.jobs <- j:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}

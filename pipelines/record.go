@@ -1,0 +1,101 @@
+package pipelines
+
+import (
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/ingest/formats"
+	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/shard"
+)
+
+// worker takes records to rows. It serves one goroutine; what several share is read-only.
+type worker struct {
+	unpacker
+	filters *filter.Chain
+	mask    *mask.Masker
+	builder *shard.Builder
+	draw    *tokenDraw // mode token, else nil
+
+	verdicts  []turnmill.Verdict
+	targets   []shard.Target
+	canonical []byte
+}
+
+// record takes one framed record to rows: the whole path, in order. No I/O, clock or goroutine: the same
+// bytes, plan and seed give the same outcome on any worker. raw is borrowed; out owns its memory. A failure
+// costs the record, or one trajectory of it, and stands in out as a reject.
+func (w *worker) record(from source, raw frame.Record, out *outcome) {
+	for part, err := range w.unpack(from, raw, out.counts) { // ingest/formats: bytes to trajectories, documents
+		if err != nil {
+			out.rejectRecord(from, part, err)
+			continue
+		}
+		out.begin(from, part, &w.decoded)
+		for i := range w.decoded.Documents { // world knowledge: nothing to mask
+			w.document(&w.decoded.Documents[i], out)
+		}
+		for i := range w.decoded.Trajectories { // several where a record holds side chains or candidates
+			w.trajectory(&w.decoded.Trajectories[i], out)
+		}
+		out.end()
+	}
+}
+
+// trajectory takes one trajectory of a record to rows.
+func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
+	if t.ID == "" { // ingest/formats: a trajectory without an id of its own is named by its content
+		t.ID, w.canonical = formats.ContentID(t, w.canonical)
+	}
+	var reason turnmill.Reason
+	w.verdicts, reason = w.filters.Apply(t, w.verdicts) // filter: keep or drop turns, then the whole
+
+	w.targets = w.targets[:0]
+	for i := range t.Turns { // mask: one decision a turn, dropped ones included
+		w.targets = append(w.targets, shard.Target{Verdict: w.verdicts[i], MaskDecision: w.mask.Decide(t.ID, &t.Turns[i])})
+	}
+	if reason != "" {
+		out.dropTrajectory(t, w.targets, reason)
+		return
+	}
+	res, err := w.builder.Trajectory(t, w.targets, w.drawer(t.ID), &out.rows) // shard: tokens, spans, windows, labels
+	if err != nil {
+		out.rejectTrajectory(t, w.targets, err)
+		return
+	}
+	out.trajectory(t, w.targets, &res)
+}
+
+// document takes one text of world knowledge to rows.
+func (w *worker) document(d *turnmill.Document, out *outcome) {
+	if d.ID == "" {
+		d.ID, w.canonical = formats.DocumentContentID(d, w.canonical)
+	}
+	if d.Text == "" {
+		out.dropDocument(d, turnmill.ReasonEmptyText)
+		return
+	}
+	res, err := w.builder.Document(d.Text, &out.rows)
+	if err != nil {
+		out.rejectDocument(d, err)
+		return
+	}
+	out.document(d, &res)
+}
+
+// tokenDraw draws the tokens of one trajectory, in mode token.
+type tokenDraw struct{ seed, id string }
+
+// DrawToken tells whether a token of the turn at index is kept.
+func (d *tokenDraw) DrawToken(index, token int, keep turnmill.Ratio) bool {
+	return mask.Keeps(mask.DrawToken(d.seed, d.id, index, token), keep)
+}
+
+// drawer returns what draws tokens, or nil outside mode token.
+func (w *worker) drawer(id string) shard.Drawer {
+	if w.draw == nil {
+		return nil
+	}
+	w.draw.id = id
+	return w.draw
+}

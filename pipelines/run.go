@@ -1,0 +1,164 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+)
+
+// pool is the goroutines of one process, all of them started and joined here.
+//
+//	partition i   reader --job--> jobs (shared) --> worker --outcome--+
+//	                 |                                                |
+//	                 +---the same job, in order--> pending --> consumer: writers, counts, commit
+//
+// The reader takes bytes from the memory budget, puts a job into pending and then into jobs; a worker
+// answers in the job; the consumer ranges over pending, so that outcomes are written in the order of the
+// input whoever made them, alone touches the partition's files and counts, and gives the bytes back.
+type pool struct {
+	setup   *setup
+	jobs    chan *job
+	budget  *semaphore.Weighted
+	size    int64 // of the budget, in bytes
+	ahead   int   // jobs of one partition that may be open
+	spare   sync.Pool
+	workers errgroup.Group
+	report  reporter
+}
+
+// chargeFactor is how many bytes of memory a record is charged with for each of its own: its text, the
+// tape, words, tokens, labels and turn rows.
+const chargeFactor = 8
+
+// jobBytes is how much input a job gathers, so that channels cost nothing beside the work.
+const jobBytes = 128 << 10
+
+func newPool(s *setup, budget int64, workers int, report reporter) *pool {
+	p := &pool{
+		setup: s, jobs: make(chan *job), size: budget, budget: semaphore.NewWeighted(budget),
+		ahead: 4*workers + 4, report: report,
+	}
+	p.spare.New = func() any { return newOutcome(s.mode) }
+	for range workers {
+		p.workers.Go(func() error {
+			w := s.newWorker()
+			for j := range p.jobs {
+				j.answer(w, p.outcome())
+			}
+			return nil
+		})
+	}
+	return p
+}
+
+// close ends the workers and waits for them.
+func (p *pool) close() {
+	close(p.jobs)
+	p.workers.Wait() // workers return no errors
+}
+
+func (p *pool) outcome() *outcome {
+	out := p.spare.Get().(*outcome)
+	out.reset()
+	return out
+}
+
+// partition reads, works through and writes partition i, and returns what to commit. Nothing of it is
+// visible when it fails.
+func (p *pool) partition(ctx context.Context, i int, to sink) (*Commit, error) {
+	g, ctx := errgroup.WithContext(ctx)
+	pending := make(chan *job, p.ahead)
+	r := &reader{pool: p, partition: i, pending: pending}
+	g.Go(func() error {
+		defer close(pending)
+		return r.run(ctx)
+	})
+	var c *Commit
+	g.Go(func() error {
+		w, err := newPartitionWriter(p.setup, i, to)
+		if err != nil {
+			return err
+		}
+		defer w.abort()
+		if err := p.consume(ctx, pending, w); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c, err = w.finish(r.sums)
+		return err
+	})
+	err := g.Wait()
+	for range pending { // nobody reads them any more; the workers have answered or will
+	}
+	if err != nil {
+		return nil, cause(ctx, err)
+	}
+	return c, nil
+}
+
+// consume writes the outcomes of pending in order.
+func (p *pool) consume(ctx context.Context, pending <-chan *job, w *partitionWriter) error {
+	for {
+		select {
+		case j, ok := <-pending:
+			if !ok {
+				return nil
+			}
+			select {
+			case out := <-j.done:
+				if err := w.write(out); err != nil {
+					return err
+				}
+				p.report.outcome(out, j.stored)
+				p.spare.Put(out)
+				p.budget.Release(j.charge)
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// cause prefers the reason for which a context was cancelled to the plain fact.
+func cause(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) {
+		if c := context.Cause(ctx); c != nil {
+			return c
+		}
+	}
+	return err
+}
+
+// partitions runs the given partitions, active of them at a time, and hands each commit to done, which is
+// called by one goroutine at a time.
+func (p *pool) partitions(ctx context.Context, which []int, active int, to sink, done func(*Commit) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(active)
+	var one sync.Mutex
+	for _, i := range which {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			c, err := p.partition(ctx, i, to)
+			if err != nil {
+				return fmt.Errorf("partition %d: %w", i, err)
+			}
+			one.Lock()
+			defer one.Unlock()
+			return done(c)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return cause(ctx, err)
+	}
+	return nil
+}

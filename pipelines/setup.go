@@ -1,0 +1,164 @@
+package pipelines
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/ingest/formats"
+	"github.com/turnmill/turnmill/internal/demo"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/shard"
+	"github.com/turnmill/turnmill/shard/arrow"
+	"github.com/turnmill/turnmill/shard/bpe"
+	"github.com/turnmill/turnmill/shard/chat"
+)
+
+// setup is what every worker of a run shares, all of it read-only: the plan, and what the plan names,
+// loaded.
+type setup struct {
+	plan    *Plan
+	planSum string
+	paths   []string // where each input of the plan is now
+
+	model   *bpe.Model
+	chat    *chat.Format
+	table   mask.Table
+	mode    mask.Mode
+	filters *filter.Chain
+	profile arrow.Profile
+}
+
+// loadTokenizer finds and loads a tokenizer: demo, a tokenizer.json, or a directory with one. The name that
+// it returns holds no directory, because names stand in files that are the same everywhere.
+func loadTokenizer(name string) (*bpe.Model, TokenizerInfo, error) {
+	fail := func(err error) (*bpe.Model, TokenizerInfo, error) {
+		return nil, TokenizerInfo{}, &UsageError{fmt.Errorf("--tokenizer %s: %w", name, err)}
+	}
+	data, known := demo.Tokenizer(), "demo"
+	if name != "demo" {
+		path := name
+		info, err := os.Stat(path)
+		if err != nil {
+			return fail(fmt.Errorf("%w; name a tokenizer.json, a directory with one, or demo", errors.Unwrap(err)))
+		}
+		if info.IsDir() {
+			path = filepath.Join(path, "tokenizer.json")
+		}
+		if data, err = os.ReadFile(path); err != nil {
+			return fail(err)
+		}
+		known = filepath.Base(path)
+	}
+	model, err := bpe.Load(data)
+	if err != nil {
+		return fail(err)
+	}
+	return model, TokenizerInfo{Name: known, SHA256: hexSum(data), Engine: "bpe", Vocabulary: model.Size()}, nil
+}
+
+// resolve loads what the options name and returns the setup with a plan that lacks its inputs.
+func resolve(o *Options) (*setup, error) {
+	model, tokenizer, err := loadTokenizer(o.Tokenizer)
+	if err != nil {
+		return nil, err
+	}
+	name := o.Chat
+	if name == "auto" {
+		if name, err = chat.Auto(model); err != nil {
+			return nil, &UsageError{err}
+		}
+	}
+	filters, err := filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue})
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	mode := o.Mask
+	if o.Objective == "policy" {
+		mode = "off" // the mask is of observations
+	}
+	p := &Plan{
+		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: "cpt",
+		Config: Config{
+			Format: o.Format, Domain: o.Domain, Objective: o.Objective, State: o.State, KeepThought: o.KeepThought,
+			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(),
+			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes,
+		},
+		Tokenizer: tokenizer,
+		Chat:      ChatInfo{Name: name},
+		Mask:      MaskInfo{Mode: mode, Table: o.MaskTable.Spec(), SHA256: o.MaskTable.Hash(), Words: mask.WordsVersion, Seed: o.Seed},
+	}
+	return load(p, model)
+}
+
+// load makes a setup from a plan: the inverse of what resolve wrote into it.
+func load(p *Plan, model *bpe.Model) (*setup, error) {
+	s := &setup{plan: p, model: model}
+	var err error
+	if s.chat, err = chat.New(p.Chat.Name, model); err != nil {
+		return nil, &UsageError{err}
+	}
+	if p.Chat.SHA256 == "" {
+		p.Chat.SHA256 = s.chat.SHA256()
+	}
+	if s.table, err = mask.FromSpec(p.Mask.Table); err != nil {
+		return nil, fmt.Errorf("plan.json: %w", err)
+	}
+	if s.mode, err = mask.ParseMode(p.Mask.Mode); err != nil {
+		return nil, fmt.Errorf("plan.json: %w", err)
+	}
+	names := p.Config.Filters
+	if len(names) == 0 {
+		names = []string{"none"}
+	}
+	if s.filters, err = filter.New(names, filter.Options{MinTurns: p.Config.MinTurns, TrainDialogue: p.Config.TrainDialogue}); err != nil {
+		return nil, fmt.Errorf("plan.json: %w", err)
+	}
+	profile, ok := arrow.ParseProfile(p.Config.Profile)
+	if !ok {
+		return nil, fmt.Errorf("plan.json: profile %q is not known", p.Config.Profile)
+	}
+	s.profile = profile
+	return s, nil
+}
+
+// objectives and states are the flags' values in the order of shard's constants.
+var (
+	objectives = [...]string{"world-model", "policy", "all"}
+	states     = [...]string{"always", "changed", "never"}
+)
+
+func indexOf(names []string, name string) int {
+	for i, n := range names {
+		if n == name {
+			return i
+		}
+	}
+	return 0 // Validate has refused anything else
+}
+
+// newWorker returns a worker with an encoder and scratch of its own.
+func (s *setup) newWorker() *worker {
+	c := &s.plan.Config
+	builder, err := shard.NewBuilder(s.chat, s.model.NewEncoder(s.chat.Control()), shard.Options{
+		SeqLen: c.SeqLen, Objective: shard.Objective(indexOf(objectives[:], c.Objective)),
+		State: shard.StateMode(indexOf(states[:], c.State)), Weights: s.mode == mask.ModeWeight,
+	})
+	if err != nil {
+		panic("pipelines: a validated plan has options that shard refuses: " + err.Error())
+	}
+	masker, err := mask.New(s.table, s.plan.Mask.Seed, s.mode)
+	if err != nil {
+		panic("pipelines: a validated plan has a table that mask refuses: " + err.Error())
+	}
+	w := &worker{
+		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
+		filters:  s.filters, mask: masker, builder: builder,
+	}
+	if s.mode == mask.ModeToken {
+		w.draw = &tokenDraw{seed: s.plan.Mask.Seed}
+	}
+	return w
+}

@@ -1,0 +1,429 @@
+package pipelines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/ingest/formats"
+	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/shard/arrow"
+	"github.com/turnmill/turnmill/shard/bpe"
+	"github.com/turnmill/turnmill/shard/chat"
+	"github.com/turnmill/turnmill/stats"
+)
+
+// ShowOptions say what to show: a row of a run, or a trajectory of an input.
+type ShowOptions struct {
+	Path      string
+	ID        string // of a trajectory or document; "" means by Row
+	Row       int64  // row of the run, or trajectory of the input, from 0
+	Category  string // the first row with a turn of this category
+	Tokenizer string // "" means the one that local.json names
+
+	Options // for an input: format, domain, table, seed, mode, filters
+}
+
+// Shown is one row, or one trajectory, with all that explains it.
+type Shown struct {
+	Shard   string          `json:"shard,omitempty"` // of a row; "" for a trajectory of an input
+	Row     int64           `json:"row"`
+	ID      string          `json:"id"`
+	Domain  turnmill.Domain `json:"domain"`
+	Source  string          `json:"source,omitempty"`
+	Tokens  int             `json:"tokens"`
+	Trained int             `json:"trained_tokens"`
+	Mask    string          `json:"mask"`
+	Dropped turnmill.Reason `json:"dropped,omitempty"` // a trajectory that a filter refuses
+	System  string          `json:"system,omitempty"`
+	Turns   []ShownTurn     `json:"turns"`
+}
+
+// ShownTurn is one turn with its texts, statistics and reasons.
+type ShownTurn struct {
+	Turn        int32          `json:"turn"`
+	Status      string         `json:"status"`
+	Reason      string         `json:"reason,omitempty"`
+	Tool        string         `json:"tool,omitempty"`
+	State       string         `json:"state,omitempty"`
+	Action      string         `json:"action"`
+	Observation string         `json:"observation"`
+	Words       [3]int32       `json:"words"` // action, observation, shared
+	Chars       [2]int64       `json:"chars"` // action, observation
+	Overlap     *float64       `json:"overlap"`
+	Novelty     *float64       `json:"novelty"`
+	Jaccard     *float64       `json:"jaccard"`
+	LengthRatio *float64       `json:"length_ratio"`
+	Category    string         `json:"category,omitempty"`
+	Keep        float64        `json:"keep"`
+	Draw        float64        `json:"draw"` // in [0, 1); kept when below keep
+	Kept        bool           `json:"kept"`
+	Rules       []string       `json:"rules,omitempty"` // rows of the table whose bounds hold, the deciding one first
+	Tokens      [2]int32       `json:"tokens"`          // action with its end token, observation without
+	Target      int32          `json:"target_tokens"`
+	Trained     int32          `json:"trained_tokens"`
+	Span        *turnmill.Span `json:"span,omitempty"` // of the observation in the row, end token included
+}
+
+// Show explains one row of a run, or one trajectory of an input.
+func Show(ctx context.Context, o ShowOptions) (*Shown, error) {
+	info, err := os.Stat(o.Path)
+	if err != nil {
+		return nil, &UsageError{fmt.Errorf("%w; name a run's directory or an input", err)}
+	}
+	if info.IsDir() {
+		p, err := readPlan(o.Path)
+		switch {
+		case err == nil:
+			return showRow(&o, p)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return showInput(ctx, &o)
+}
+
+// readLocal reads local.json, which may be gone.
+func readLocal(root string) (*local, error) {
+	data, err := os.ReadFile(filepath.Join(root, "local.json"))
+	if err != nil {
+		return nil, err
+	}
+	l := &local{}
+	return l, json.Unmarshal(data, l)
+}
+
+// tokenizerOf loads the tokenizer of a run and makes sure that it is the one.
+func tokenizerOf(root, given string, p *Plan) (*bpe.Model, error) {
+	if given == "" {
+		l, err := readLocal(root)
+		if err != nil {
+			return nil, &UsageError{fmt.Errorf("%s: where the tokenizer is stands in local.json, which cannot be read (%w); try --tokenizer", root, err)}
+		}
+		given = l.Tokenizer
+	}
+	model, info, err := loadTokenizer(given)
+	if err != nil {
+		return nil, err
+	}
+	if info.SHA256 != p.Tokenizer.SHA256 {
+		return nil, &UsageError{fmt.Errorf("--tokenizer %s: the run was made with another one (SHA-256 %s); name that", given, p.Tokenizer.SHA256)}
+	}
+	return model, nil
+}
+
+// showRow finds the row, and every turn of its trajectory.
+func showRow(o *ShowOptions, p *Plan) (*Shown, error) {
+	model, err := tokenizerOf(o.Path, o.Tokenizer, p)
+	if err != nil {
+		return nil, err
+	}
+	table, err := mask.FromSpec(p.Mask.Table)
+	if err != nil {
+		return nil, err
+	}
+	turns, at, err := findRow(o, p)
+	if err != nil {
+		return nil, err
+	}
+	row, err := readRow(o.Path, p, at.shard, at.row)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shown{Shard: at.shard, Row: at.row, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
+		Tokens: len(row.IDs), Mask: p.Mask.Mode}
+	format, err := chat.New(p.Chat.Name, model)
+	if err != nil {
+		return nil, err
+	}
+	v := rowView{model: model, format: format, ids: row.IDs}
+	for i := range turns {
+		t := &turns[i]
+		if t.Shard != "" && (t.Shard != at.shard || t.Row != at.row) {
+			continue // in another window
+		}
+		shown := explainTurn(t, &table, p.Mask.Seed)
+		if t.Shard != "" {
+			v.turn(s, &shown, t)
+		}
+		s.Trained += int(shown.Trained)
+		s.Turns = append(s.Turns, shown)
+	}
+	return s, nil
+}
+
+// explainTurn takes what the turns table holds and adds rules and draw.
+func explainTurn(t *stats.TurnRow, table *mask.Table, seed string) ShownTurn {
+	s := ShownTurn{
+		Turn: t.Turn, Status: t.Status, Reason: t.Reason, Tool: t.Tool,
+		Words: [3]int32{t.ActionWords, t.ObservationWords, t.SharedWords}, Chars: [2]int64{t.ActionChars, t.ObservationChars},
+		Overlap: number(t.Overlap), Novelty: number(t.Novelty), Jaccard: number(t.Jaccard), LengthRatio: number(t.LengthRatio),
+		Category: t.Category, Keep: t.Keep, Kept: t.Kept,
+		Tokens: [2]int32{0, t.ObservationTokens}, Target: t.TargetTokens, Trained: t.TrainedTokens,
+	}
+	if t.Category != "" {
+		s.Draw = float64(mask.Draw(seed, t.ID, int(t.Turn))>>11) / (1 << 53)
+		for _, i := range mask.Matching(table, countsOf(t)) {
+			s.Rules = append(s.Rules, table.Rows[i].String())
+		}
+	}
+	return s
+}
+
+func countsOf(t *stats.TurnRow) mask.Counts {
+	return mask.Counts{ActionWords: int(t.ActionWords), ObservationWords: int(t.ObservationWords), SharedWords: int(t.SharedWords),
+		ActionChars: t.ActionChars, ObservationChars: t.ObservationChars}
+}
+
+// number is nil for NaN, which stands for undefined.
+func number(f float64) *float64 {
+	if f != f {
+		return nil
+	}
+	return &f
+}
+
+// rowView decodes the parts of a row.
+type rowView struct {
+	model  *bpe.Model
+	format *chat.Format
+	ids    []int32
+	end    int32 // of the part decoded last
+}
+
+func (v *rowView) text(from, to int32) string {
+	var b []byte
+	for _, id := range v.ids[from:to] {
+		b = v.model.AppendText(b, id)
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+// turn decodes a turn's texts. What stands between two turns is scaffold, and the state where there is one.
+func (v *rowView) turn(s *Shown, shown *ShownTurn, t *stats.TurnRow) {
+	shown.Span = &turnmill.Span{Start: t.TokenStart, End: t.TokenEnd}
+	if t.Category == "" { // a document
+		shown.Observation = v.text(t.TokenStart, t.TokenEnd)
+		return
+	}
+	system, state := v.format.Context(v.text(v.end, t.ActionStart))
+	if v.end == 0 {
+		s.System = system
+	}
+	shown.State = state
+	shown.Action = v.text(t.ActionStart, t.ActionEnd-1)
+	shown.Observation = v.text(t.TokenStart, t.TokenEnd-1)
+	shown.Tokens[0] = t.ActionEnd - t.ActionStart
+	v.end = t.TokenEnd
+}
+
+var errFound = errors.New("found")
+
+// findRow returns the turns of the trajectory that the options ask for, and the place of the row.
+func findRow(o *ShowOptions, p *Plan) ([]stats.TurnRow, place, error) {
+	var found []stats.TurnRow
+	var at place
+	last, rows := place{row: -1}, int64(-1)
+	for i := range p.Partitions {
+		var group []stats.TurnRow
+		search := func() error { // looks at one trajectory, whole
+			for k := range group {
+				t := &group[k]
+				if t.Shard == "" {
+					continue
+				}
+				if here := (place{t.Shard, t.Row}); here != last {
+					last = here
+					rows++
+				}
+				if o.ID != "" && t.ID == o.ID || o.Category != "" && t.Category == o.Category || o.ID == "" && o.Category == "" && rows == o.Row {
+					found, at = append([]stats.TurnRow(nil), group...), last
+					return errFound
+				}
+			}
+			return nil
+		}
+		err := eachTurn(o.Path, i, func(batch []stats.TurnRow) error {
+			for _, t := range batch {
+				if len(group) > 0 && group[0].Trajectory != t.Trajectory {
+					if err := search(); err != nil {
+						return err
+					}
+					group = group[:0]
+				}
+				group = append(group, t)
+			}
+			return nil
+		})
+		if err == nil {
+			err = search()
+		}
+		if errors.Is(err, errFound) {
+			return found, at, nil
+		}
+		if err != nil {
+			return nil, at, err
+		}
+	}
+	return nil, at, &UsageError{fmt.Errorf("%s: no such row; it has %d, counted from 0", o.Path, rows+1)}
+}
+
+// readRow reads one row of a shard.
+func readRow(root string, p *Plan, shard string, n int64) (*arrow.Row, error) {
+	profile, ok := arrow.ParseProfile(p.Config.Profile)
+	if !ok {
+		return nil, fmt.Errorf("plan.json: profile %q is not known", p.Config.Profile)
+	}
+	f, err := os.Open(filepath.Join(root, filepath.FromSlash(shard)))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	r, err := arrow.NewReader(f, info.Size(), shard, profile)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		row, err := r.Next()
+		if err == io.EOF {
+			return nil, fmt.Errorf("%s: %w: no row %d", shard, turnmill.ErrCorrupt, n)
+		}
+		if err != nil || row.Number == n {
+			return row, err
+		}
+	}
+}
+
+// showInput decodes an input up to the trajectory that is asked for, and explains it without tokens.
+func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
+	o.Inputs = []string{o.Path}
+	inputs, paths, _, err := inventory(ctx, &o.Options)
+	if err != nil {
+		return nil, err
+	}
+	v, err := newInputView(o, inputs)
+	if err != nil {
+		return nil, err
+	}
+	var read int64
+	for i := range inputs {
+		_, err := readRange(ctx, &inputs[i], Range{Input: i, To: inputs[i].Bytes, Line: 1}, paths[i], limits{o.MaxRecord, o.MaxWindow}, &read, v.visit)
+		if errors.Is(err, errFound) {
+			return v.found, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, &UsageError{fmt.Errorf("%s: no such trajectory; %d were read, counted from 0", o.Path, v.n)}
+}
+
+// inputView looks for one trajectory among decoded records.
+type inputView struct {
+	unpacker
+	options *ShowOptions
+	filters *filter.Chain
+	mask    *mask.Masker
+	counts  *stats.Counts
+	scratch []byte
+	n       int64
+	found   *Shown
+}
+
+func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
+	v := &inputView{
+		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
+		options:  o, counts: stats.NewCounts(),
+	}
+	mode, err := mask.ParseMode(o.Mask)
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	if v.mask, err = mask.New(o.MaskTable, o.Seed, mode); err != nil {
+		return nil, &UsageError{err}
+	}
+	if v.filters, err = filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue}); err != nil {
+		return nil, &UsageError{err}
+	}
+	return v, nil
+}
+
+func (v *inputView) visit(from source, raw frame.Record, err error) error {
+	if err != nil {
+		return nil // cpt and ingest name what cannot be read
+	}
+	for _, err := range v.unpack(from, raw, v.counts) {
+		if err != nil {
+			continue
+		}
+		for i := range v.decoded.Trajectories {
+			t := &v.decoded.Trajectories[i]
+			if t.ID == "" {
+				t.ID, v.scratch = formats.ContentID(t, v.scratch)
+			}
+			if v.wanted(t) {
+				v.found = v.explain(t)
+				return errFound
+			}
+			v.n++
+		}
+	}
+	return nil
+}
+
+func (v *inputView) wanted(t *turnmill.Trajectory) bool {
+	o := v.options
+	switch {
+	case o.ID != "":
+		return t.ID == o.ID
+	case o.Category != "":
+		for i := range t.Turns {
+			if v.mask.Decide(t.ID, &t.Turns[i]).Category.String() == o.Category {
+				return true
+			}
+		}
+		return false
+	}
+	return v.n == o.Row
+}
+
+// explain decides about a trajectory as a run would, without tokens.
+func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
+	verdicts, reason := v.filters.Apply(t, nil)
+	s := &Shown{Row: v.n, ID: strings.Clone(t.ID), Domain: turnmill.Domain(strings.Clone(string(t.Domain))), Source: t.Source,
+		Mask: v.options.Mask, Dropped: reason}
+	var parts []string
+	for _, p := range t.System.Parts() {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	s.System = strings.Join(parts, "\n\n")
+	for i := range t.Turns {
+		turn := &t.Turns[i]
+		d := v.mask.Decide(t.ID, turn)
+		verdict := verdicts[i]
+		if verdict.Status == turnmill.StatusTarget && !d.Kept {
+			verdict = turnmill.Verdict{Status: turnmill.StatusContext, Reason: turnmill.ReasonMasked}
+		}
+		row := stats.TurnRow{ID: t.ID, Turn: int32(turn.Index), Tool: turn.Tool, Status: verdict.Status.String(), Reason: string(verdict.Reason)}
+		setDecision(&row, &d)
+		shown := explainTurn(&row, &v.options.MaskTable, v.options.Seed)
+		shown.State, shown.Action, shown.Observation, shown.Tool = turn.State, turn.Action, turn.Observation, strings.Clone(turn.Tool)
+		s.Turns = append(s.Turns, shown)
+	}
+	return s
+}
