@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/ingest/formats"
+	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/internal/demo"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/shard"
+	"github.com/turnmill/turnmill/shard/arrow"
+	"github.com/turnmill/turnmill/shard/bpe"
+	"github.com/turnmill/turnmill/shard/chat"
+	"github.com/turnmill/turnmill/stats"
+)
+
+// stage is one step of the path, measured alone.
+type stage struct {
+	name, what string
+	rate       float64 // MB/s
+}
+
+// stageBytes is how much of the corpus the stages run over.
+const stageBytes = 20_000_000
+
+// cpu returns the CPU time of this process.
+func cpu() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		panic(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// measureStages runs every stage over the head of the corpus, on one core.
+func measureStages(corpus string, runs int) ([]stage, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	data, err := os.ReadFile(corpus)
+	if err != nil {
+		return nil, err
+	}
+	data = data[:min(len(data), stageBytes)]
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	b, err := newBench(data)
+	if err != nil {
+		return nil, err
+	}
+	var out []stage
+	for _, s := range []struct {
+		name, what string
+		run        func() error
+	}{
+		{"frame", "split into lines", b.frame},
+		{"decode", "scan JSON, make trajectories", b.decode},
+		{"mask", "filters, words, statistics, draw", b.mask},
+		{"encode", "render, tokenise, windows, labels", b.encode},
+		{"shards", "Arrow record batches", b.shards},
+		{"turns", "the turns table in Parquet", b.turns},
+	} {
+		var rates []float64
+		for range runs {
+			runtime.GC()
+			began := cpu()
+			if err := s.run(); err != nil {
+				return nil, err
+			}
+			rates = append(rates, float64(len(data))/1e6/(cpu()-began).Seconds())
+		}
+		slices.Sort(rates)
+		out = append(out, stage{s.name, s.what, rates[len(rates)/2]})
+	}
+	return out, nil
+}
+
+// bench holds what each stage starts from: the output of those before it.
+type bench struct {
+	data    []byte
+	records [][]byte
+	decoded []turnmill.Trajectory
+	targets [][]shard.Target
+	rows    shard.Rows
+	table   []stats.TurnRow
+
+	decoder formats.Decoder
+	scratch formats.Decoded
+	filters *filter.Chain
+	masker  *mask.Masker
+	builder *shard.Builder
+	model   *bpe.Model
+}
+
+func newBench(data []byte) (*bench, error) {
+	b := &bench{data: data}
+	f, err := formats.ByName("turnmill")
+	if err != nil {
+		return nil, err
+	}
+	b.decoder = f.New(formats.Options{})
+	if b.filters, err = filter.New(nil, filter.Options{}); err != nil {
+		return nil, err
+	}
+	if b.masker, err = mask.New(mask.Default(), "0", mask.ModeTurn); err != nil {
+		return nil, err
+	}
+	if b.model, err = bpe.Load(demo.Tokenizer()); err != nil {
+		return nil, err
+	}
+	format, err := chat.New("chatml", b.model)
+	if err != nil {
+		return nil, err
+	}
+	if b.builder, err = shard.NewBuilder(format, b.model.NewEncoder(format.Control()), shard.Options{}); err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(data) {
+		b.records = append(b.records, bytes.TrimSuffix(line, []byte("\n")))
+		// A decoder of its own for each record keeps the texts of all.
+		var d formats.Decoded
+		if err := f.New(formats.Options{}).Decode(b.records[len(b.records)-1], &d); err != nil {
+			return nil, err
+		}
+		b.decoded = append(b.decoded, d.Trajectories...)
+	}
+	return b, b.prepare()
+}
+
+// prepare runs mask and encode once, so that the stages after them have their input.
+func (b *bench) prepare() error {
+	for i := range b.decoded {
+		t := &b.decoded[i]
+		b.targets = append(b.targets, b.decide(t, nil))
+		if _, err := b.builder.Trajectory(t, b.targets[i], nil, &b.rows); err != nil {
+			return err
+		}
+		for k := range t.Turns {
+			d := &b.targets[i][k]
+			b.table = append(b.table, stats.TurnRow{ID: t.ID, Turn: int32(k), Trajectory: int64(i), Domain: string(t.Domain), Source: t.Source,
+				ActionWords: int32(d.ActionWords), ObservationWords: int32(d.ObservationWords), SharedWords: int32(d.SharedWords),
+				Category: d.Category.String(), Status: "target", Shard: "train/data-p00000-00000.arrow", Row: int64(i)})
+		}
+	}
+	return nil
+}
+
+func (b *bench) decide(t *turnmill.Trajectory, targets []shard.Target) []shard.Target {
+	verdicts, _ := b.filters.Apply(t, nil)
+	for i := range t.Turns {
+		targets = append(targets, shard.Target{Verdict: verdicts[i], MaskDecision: b.masker.Decide(t.ID, &t.Turns[i])})
+	}
+	return targets
+}
+
+func (b *bench) frame() error {
+	f := frame.New(frame.Lines, bytes.NewReader(b.data), frame.Options{})
+	for {
+		if _, err := f.Next(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func (b *bench) decode() error {
+	for _, r := range b.records {
+		if err := b.decoder.Decode(r, &b.scratch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) mask() error {
+	var targets []shard.Target
+	for i := range b.decoded {
+		targets = b.decide(&b.decoded[i], targets[:0])
+	}
+	return nil
+}
+
+func (b *bench) encode() error {
+	var rows shard.Rows
+	for i := range b.decoded {
+		rows.Reset()
+		if _, err := b.builder.Trajectory(&b.decoded[i], b.targets[i], nil, &rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) shards() error {
+	w, err := arrow.NewWriter(io.Discard, arrow.Options{Profile: arrow.ProfileHF, Vocabulary: b.model.Size()})
+	if err != nil {
+		return err
+	}
+	for i := range b.rows.Rows {
+		if err := w.Append(&b.rows.Rows[i]); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func (b *bench) turns() error {
+	w, err := stats.NewTurnWriter(io.Discard, "bench")
+	if err != nil {
+		return err
+	}
+	if err := w.Write(b.table); err != nil {
+		return err
+	}
+	return w.Close()
+}
