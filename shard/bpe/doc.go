@@ -1,0 +1,24 @@
+// Package bpe is an exact byte-level BPE tokenizer in Go for tokenizer.json files of the Qwen2, Qwen2.5
+// and Qwen3 families. Its ids equal those of the Hugging Face library tokenizers 0.23.3 with
+// add_special_tokens=False and encode_special_tokens=True; what it cannot do exactly, Load refuses.
+//
+//	text        "I'm <think>cafe\u0301 <|im_end|>"                         valid UTF-8, any length to 715 MB
+//	  | added.go    tokens marked normalized=false, leftmost-longest; special and control ones stay text
+//	pieces      "I'm " | <think> | "cafe\u0301 <|im_end|>"
+//	  | nfc.go      each piece alone; only stretches that change are rewritten (Unicode 9)
+//	            "I'm " | <think> | "café <|im_end|>"
+//	  | added.go    tokens marked normalized=true, on the normalized piece
+//	  | scan.go     the family's regular expression, written out by hand (Unicode 16 classes)
+//	pre-tokens  "I" "'m" " " | <think> | "café" " <|" "im" "_end" "|>"
+//	  | cache.go    to 15 bytes: a table of 8 MB; to 1 KB: a table and arenas of 5 MB; cleared, never grown
+//	  | merge.go    on a miss: lowest rank first, leftmost first; O(n log n) above 64 bytes
+//	ids, ends   one int32 each a token
+//
+// Ends are byte offsets in the text that came in, not in the normalized one. Where nothing was
+// normalized they are exact: the bytes of a token end there. A stretch that NFC rewrote counts as one
+// whole: each token whose last byte stems from it ends where the stretch ends. So ends never decrease,
+// are exact at the borders of every stretch, and the last one is the length of the text.
+//
+// A Model is read-only and shared; an Encoder serves one goroutine, holds the caches and allocates
+// nothing once its buffers have grown to the work.
+package bpe
