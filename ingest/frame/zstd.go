@@ -103,12 +103,8 @@ func (z *zstdFrames) follow() {
 			z.due = lost
 			return
 		}
-		bits := uint32(head[0]) | uint32(head[1])<<8 | uint32(head[2])<<16
-		last, kind, size := bits&1 == 1, bits>>1&3, int64(bits>>3)
-		if kind == 1 {
-			size = 1 // one byte, repeated
-		}
-		z.left = 3 + size
+		last, size, _ := blockHeader(head)
+		z.left = size
 		switch {
 		case last && z.check:
 			z.due = dueChecksum

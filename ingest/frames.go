@@ -1,0 +1,143 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/turnmill/turnmill/ingest/frame"
+)
+
+// Frames returns where the frames of a zstd file start.
+func Frames(path string) ([]int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return frame.Frames(f, info.Size()), nil
+}
+
+// FrameRange reads the lines of some frames of a zstd file: those that start after an LF which lies in the
+// range, and at the start of the file. So every line of the file belongs to one range, wherever frames end
+// inside lines:
+//
+//	frames   |  from ...                 to|  next range ...
+//	lines    ...tail of another LF one LF two, cut here ... end LF
+//	              skipped ^               read on ------------ ^
+type FrameRange struct {
+	// Skipped is how many decompressed bytes of the first frame belong to the range before.
+	Skipped int64
+
+	stored *Range
+	text   io.ReadCloser
+	read   func(io.Reader) io.Reader // wraps stored bytes, for a meter
+	path   string
+	next   int64 // where the range after this one starts; -1: this is the last
+	size   int64
+	window int64
+	buf    []byte
+	rest   []byte // of buf, not handed out
+	owns   bool   // a line starts in the range
+	tail   bool   // reading on in the next range
+	err    error
+}
+
+// OpenFrames opens the frames from <= offset < to of a zstd file of size stored bytes. meter, which may be
+// nil, wraps what reads stored bytes.
+func OpenFrames(path string, from, to, size, window int64, meter func(io.Reader) io.Reader) (*FrameRange, error) {
+	stored, err := OpenRange(path, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if meter == nil {
+		meter = func(r io.Reader) io.Reader { return r }
+	}
+	f := &FrameRange{stored: stored, read: meter, path: path, next: to, size: size, window: window, buf: make([]byte, 64<<10), owns: from == 0}
+	if to >= size {
+		f.next = -1
+	}
+	if f.text, err = frame.Decompress(meter(stored), frame.Zstd, window); err != nil {
+		return nil, errors.Join(err, stored.Close())
+	}
+	if from > 0 {
+		f.skip()
+	}
+	return f, nil
+}
+
+// skip passes the end of the line that started in the range before. An error waits for Read.
+func (f *FrameRange) skip() {
+	for f.err == nil {
+		var n int
+		n, f.err = f.text.Read(f.buf)
+		if i := bytes.IndexByte(f.buf[:n], '\n'); i >= 0 {
+			f.Skipped += int64(i + 1)
+			f.rest, f.owns = f.buf[i+1:n], true
+			return
+		}
+		f.Skipped += int64(n)
+	}
+}
+
+// Read reads on. Damage of the data gives the error of frame.Decompress.
+func (f *FrameRange) Read(p []byte) (int, error) {
+	for {
+		if len(f.rest) > 0 {
+			n := copy(p, f.rest)
+			f.rest = f.rest[n:]
+			return n, nil
+		}
+		if f.err == io.EOF && !f.tail && f.owns && f.next >= 0 {
+			if f.err = f.readOn(); f.err != nil {
+				return 0, f.err
+			}
+		}
+		if f.err != nil {
+			return 0, f.err
+		}
+		var n int
+		n, f.err = f.text.Read(f.buf)
+		f.rest = f.buf[:n]
+		if !f.tail {
+			f.owns = f.owns || bytes.IndexByte(f.rest, '\n') >= 0
+		} else if i := bytes.IndexByte(f.rest, '\n'); i >= 0 {
+			f.rest, f.err = f.rest[:i+1], io.EOF
+		}
+	}
+}
+
+// readOn opens the frames after the range for the end of its last line.
+func (f *FrameRange) readOn() error {
+	after, err := OpenRange(f.path, f.next, f.size)
+	if err != nil {
+		return err
+	}
+	text, err := frame.Decompress(f.read(after), frame.Zstd, f.window)
+	if err != nil {
+		return errors.Join(err, after.Close())
+	}
+	f.tail = true
+	f.text = joined{text, errors.Join(f.text.Close(), nil), after}
+	return nil
+}
+
+// joined closes a decompressor and the file below it.
+type joined struct {
+	io.ReadCloser
+	earlier error
+	file    io.Closer
+}
+
+func (j joined) Close() error { return errors.Join(j.earlier, j.ReadCloser.Close(), j.file.Close()) }
+
+// Sum returns the SHA-256 of the range's own stored bytes in hex, as Range.Sum does.
+func (f *FrameRange) Sum() (string, error) { return f.stored.Sum() }
+
+// Close closes the file.
+func (f *FrameRange) Close() error { return errors.Join(f.text.Close(), f.stored.Close()) }
