@@ -37,6 +37,63 @@ func longChat(n int) []byte {
 	return append(b, `],"tools":[{"type":"function","function":{"name":"bash","parameters":{"type":"object"}}}]}`...)
 }
 
+// longATIF is the same run as an ATIF document.
+func longATIF(n int) []byte {
+	t := longRun(n)
+	b := fmt.Appendf(nil, `{"schema_version":"ATIF-v1.7","session_id":"c","agent":{"name":"demo","version":"1"},"steps":[{"step_id":1,"source":"user","message":%q}`,
+		t.System.TaskDescription)
+	for i := range t.Turns {
+		b = fmt.Appendf(b, `,{"step_id":%d,"source":"agent","message":"","tool_calls":[{"tool_call_id":"call_%d","function_name":"bash","arguments":{"command":"grep -n \"query %d\" app.log | tail -20"}}]`, i+2, i, i)
+		b = fmt.Appendf(b, `,"observation":{"results":[{"source_call_id":"call_%d","content":%q}]}}`, i, t.Turns[i].Observation)
+	}
+	return append(b, "]}"...)
+}
+
+// longTau is the same run as a result of tau-bench.
+func longTau(n int) []byte {
+	chat := longChat(n)
+	from, to := strings.Index(string(chat), "["), strings.LastIndex(string(chat), `,"tools"`)
+	return fmt.Appendf(nil, `{"task_id":4,"reward":1.0,"traj":%s,"trial":0}`, chat[from:to])
+}
+
+// longSession is the same run as a session log.
+func longSession(n int) []byte {
+	t := longRun(n)
+	lines := []string{personLine("u", "", t.System.TaskDescription)}
+	up := "u"
+	for i := range t.Turns {
+		lines = append(lines, callLine(fmt.Sprintf("a%d", i), up, fmt.Sprintf("m%d", i), fmt.Sprintf("t%d", i), fmt.Sprintf("grep -n \"query %d\" app.log | tail -20", i)))
+		up = fmt.Sprintf("r%d", i)
+		lines = append(lines, resultLine(up, fmt.Sprintf("a%d", i), fmt.Sprintf("t%d", i), t.Turns[i].Observation))
+	}
+	return []byte(strings.Join(lines, "\n") + "\n")
+}
+
+// longTrace is that session as a row whose log is text.
+func longTrace(n int) []byte {
+	events := strings.ReplaceAll(strings.TrimSpace(string(longSession(n))), "\n", ",")
+	return fmt.Appendf(nil, `{"harness":"claude_code","session_id":"c","trace":%q}`, "["+events+"]")
+}
+
+// long returns a long record of the format, or nil where there is none.
+func long(format string, n int) []byte {
+	switch format {
+	case unifiedName:
+		return AppendUnified(nil, longRun(n))
+	case chatName:
+		return longChat(n)
+	case atifName:
+		return longATIF(n)
+	case tauBenchName:
+		return longTau(n)
+	case claudeCodeName:
+		return longSession(n)
+	case agentTraceName:
+		return longTrace(n)
+	}
+	return nil
+}
+
 func benchmarkDecode(b *testing.B, format string, record []byte) {
 	d := mustFormat(b, format).New(Options{})
 	var out Decoded
@@ -54,6 +111,10 @@ func BenchmarkDecodeTurnmill(b *testing.B) {
 }
 
 func BenchmarkDecodeOpenAIChat(b *testing.B) { benchmarkDecode(b, "openai-chat", longChat(30)) }
+func BenchmarkDecodeATIF(b *testing.B)       { benchmarkDecode(b, "atif", longATIF(30)) }
+func BenchmarkDecodeTauBench(b *testing.B)   { benchmarkDecode(b, "tau-bench", longTau(30)) }
+func BenchmarkDecodeClaudeCode(b *testing.B) { benchmarkDecode(b, "claude-code", longSession(30)) }
+func BenchmarkDecodeAgentTrace(b *testing.B) { benchmarkDecode(b, "agent-trace", longTrace(30)) }
 
 func BenchmarkAppendUnified(b *testing.B) {
 	t := longRun(30)

@@ -12,7 +12,8 @@ type call struct {
 	name   string
 	args   jsonscan.Value // a string, an object or whatever stands there; Invalid when absent
 	id     string
-	answer int // index of its result; -1 when there is none
+	text   string // its canonical text, where that was written when the call was read; args is Invalid then
+	answer int    // index of its result; -1 when there is none
 }
 
 // result is one answer of a tool.
@@ -48,6 +49,9 @@ func (d *Decoded) readCall(v jsonscan.Value) (call, error) {
 // the source's JSON: a string's content when that is JSON, blanks around it included, else the string
 // itself, counted. Absent arguments are left out.
 func (d *Decoded) appendCall(dst []byte, c *call) []byte {
+	if c.text != "" {
+		return append(dst, c.text...)
+	}
 	dst = jsonscan.AppendQuoted(append(dst, `{"name":`...), c.name)
 	if c.args.Kind() == jsonscan.Invalid {
 		return append(dst, '}')

@@ -39,6 +39,8 @@ func part(p jsonscan.Value) (partKind, jsonscan.Value) {
 		return partTyped, p
 	case kind.Is("thinking"):
 		return partReasoning, p.Get("thinking")
+	case kind.Is("redacted_thinking"):
+		return partReasoning, jsonscan.Value{}
 	case kind.Is("reasoning"):
 		return partReasoning, text
 	case kind.Is("refusal"):

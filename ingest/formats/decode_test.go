@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/ingest/frame"
 )
 
 // TestSamples decodes the sample line of every format, which detection must give to that format.
@@ -64,15 +66,11 @@ func TestOptionsDomain(t *testing.T) {
 
 // TestReuse decodes a long record, a bad one and a short one with the same memory: nothing may be left over.
 func TestReuse(t *testing.T) {
-	long := map[string][]byte{
-		"turnmill":    AppendUnified(nil, longRun(40)),
-		"openai-chat": longChat(40),
-	}
 	for _, f := range All() {
 		d := f.New(Options{})
 		want := decoded(f.New(Options{}), []byte(f.Doc.Sample))
 		var out Decoded
-		if raw := long[f.Name]; raw != nil {
+		if raw := long(f.Name, 40); raw != nil {
 			if err := d.Decode(raw, &out); err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +78,7 @@ func TestReuse(t *testing.T) {
 		if err := d.Decode([]byte(`{"a":`), &out); err == nil {
 			t.Errorf("%s: no error for half a record", f.Name)
 		}
-		if len(out.Trajectories) != 0 || len(out.Documents) != 0 || out.Notes != (turnmill.Notes{}) {
+		if len(out.Trajectories)+len(out.Documents)+len(out.Rejected)+len(out.Lost) != 0 || out.Copied != 0 || out.Notes != (turnmill.Notes{}) {
 			t.Errorf("%s: something is left after an error", f.Name)
 		}
 		if got := decoded(d, []byte(f.Doc.Sample)); got != want {
@@ -90,11 +88,11 @@ func TestReuse(t *testing.T) {
 }
 
 func TestDecodeAllocs(t *testing.T) {
-	for name, raw := range map[string][]byte{
-		"turnmill":    AppendUnified(nil, longRun(20)),
-		"openai-chat": longChat(20),
-		"swe-agent":   []byte(sweAgentFormat().Doc.Sample),
-	} {
+	for _, f := range All() {
+		name, raw := f.Name, long(f.Name, 20)
+		if raw == nil {
+			raw = []byte(f.Doc.Sample)
+		}
 		d := mustFormat(t, name).New(Options{})
 		var out Decoded
 		decode := func() {
@@ -139,6 +137,11 @@ func check(f Format, o Options, raw []byte) error {
 	for _, n := range out.Notes {
 		if n < 0 {
 			return fmt.Errorf("a negative note: %v", out.Notes)
+		}
+	}
+	for _, l := range out.Lost {
+		if l.Offset < 0 || l.Bytes <= 0 || l.Offset+l.Bytes > int64(len(raw)) || l.Reason == "" || l.Err == nil {
+			return fmt.Errorf("lost %+v of %d bytes", l, len(raw))
 		}
 	}
 	for i := range out.Trajectories {
@@ -223,6 +226,9 @@ func TestMutations(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for _, f := range All() {
 		seeds := [][]byte{[]byte(f.Doc.Sample), longChat(2), AppendUnified(nil, longRun(2))}
+		if raw := long(f.Name, 2); raw != nil {
+			seeds = append(seeds, raw)
+		}
 		for i := range 4000 {
 			raw := mutate(r, seeds[i%len(seeds)])
 			if err := check(f, Options{KeepThought: i%2 == 0}, raw); err != nil {
@@ -232,21 +238,22 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// TestMutatedRealFiles does so with published files.
+// TestMutatedRealFiles does so with published files, and with records of those that hold many.
 func TestMutatedRealFiles(t *testing.T) {
-	files := realFiles(t, "swe-agent")
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	r := rand.New(rand.NewSource(2))
-	for _, name := range names {
-		for range 8 {
-			raw := mutate(r, files[name])
-			for _, f := range All() {
-				if err := check(f, Options{KeepThought: true}, raw); err != nil {
-					t.Fatalf("%s as %s: %v", name, f.Name, err)
+	for _, under := range []string{"swe-agent", "atif-harbor", "atif-nemo", "adp-atif", "tau-bench", "claude-code"} {
+		files := realFiles(t, under)
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			seeds := [][]byte{files[name]}
+			if found, err := Detect(files[name], true); err == nil && found.Layout == frame.Array {
+				seeds = records(t, found.Layout, files[name])
+			}
+			for i := range 8 {
+				raw := mutate(r, seeds[i%len(seeds)])
+				for _, f := range All() {
+					if err := check(f, Options{KeepThought: true}, raw); err != nil {
+						t.Fatalf("%s as %s: %v", name, f.Name, err)
+					}
 				}
 			}
 		}

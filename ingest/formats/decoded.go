@@ -27,6 +27,12 @@ type Decoded struct {
 	Documents    []turnmill.Document
 	Rejected     []TrajectoryError // trajectories of the record that failed; the others stand
 	Notes        turnmill.Notes
+	// Copied counts the messages and steps that repeat what stands elsewhere, in this record or in the run's
+	// other files. No turns come of them.
+	Copied int64
+	// Lost are the stretches of a record of layout Whole that could not be read: a cut line, a line that is
+	// no event. The rest of the record stands.
+	Lost []Stretch
 
 	arena  jsonscan.Arena
 	doc    jsonscan.Doc // the record
@@ -42,6 +48,13 @@ type TrajectoryError struct {
 	Err     error
 }
 
+// Stretch is a part of a record that could not be read. It is a loss like that of a record.
+type Stretch struct {
+	Offset, Bytes int64 // within the record
+	Reason        turnmill.Reason
+	Err           error
+}
+
 // What is kept from one record to the next, so that one huge record does not hold its memory for the rest
 // of a run: the memory of so many turns, and so many bytes of JSON inside strings.
 const (
@@ -51,7 +64,7 @@ const (
 
 func (d *Decoded) reset() {
 	d.Trajectories, d.Documents, d.Rejected = d.Trajectories[:0], d.Documents[:0], d.Rejected[:0]
-	d.Notes = turnmill.Notes{}
+	d.Notes, d.Copied, d.Lost = turnmill.Notes{}, 0, d.Lost[:0]
 	d.arena.Reset()
 	if cap(d.buffer) > keepBytes {
 		d.buffer = nil
@@ -66,12 +79,16 @@ func (d *Decoded) parse(raw []byte) (jsonscan.Value, error) {
 	if err != nil {
 		return v, notJSON(err)
 	}
-	r := d.doc.Repairs()
+	d.noteRepairs(d.doc.Repairs())
+	return v, nil
+}
+
+// noteRepairs counts what was mended in a document.
+func (d *Decoded) noteRepairs(r jsonscan.Repairs) {
 	d.Notes[turnmill.NoteBadUTF8] += int64(r.BadUTF8)
 	d.Notes[turnmill.NoteNonFinite] += int64(r.NonFinite)
 	d.Notes[turnmill.NoteNUL] += int64(r.NUL)
 	d.noteInner(r)
-	return v, nil
 }
 
 // noteInner counts repairs of JSON that stands inside a string: its bytes and its U+0000 escapes have
@@ -99,6 +116,13 @@ func (d *Decoded) trajectory(source, own string) *turnmill.Trajectory {
 	}
 	*t = turnmill.Trajectory{ID: d.ownID(own, n+len(d.Rejected)), Source: source, Turns: turns}
 	return t
+}
+
+// refuse takes back what was made of a trajectory, the one at position n if there is one, and rejects it.
+func (d *Decoded) refuse(n int, err error) {
+	e := recordError(err)
+	d.Trajectories = d.Trajectories[:n]
+	d.Rejected = append(d.Rejected, TrajectoryError{Ordinal: n + len(d.Rejected), Reason: e.Reason, Err: e.Err})
 }
 
 func (d *Decoded) ownID(own string, ordinal int) string {
@@ -181,4 +205,35 @@ func (d *Decoded) meta(v jsonscan.Value) string {
 		return raw
 	}
 	return d.arena.Close(appendOneLine(d.arena.Open(), raw))
+}
+
+// member is a member of an object that goes to Trajectory.Meta.
+type member struct {
+	name, text string
+	json       bool // text is JSON as it stands
+}
+
+// number returns a member for a number in its own spelling; for anything else, NaN included, an empty one.
+func number(name string, v jsonscan.Value) member {
+	if raw := v.RawStr(); v.Kind() == jsonscan.Number && raw[len(raw)-1] <= '9' {
+		return member{name, raw, true}
+	}
+	return member{}
+}
+
+// object returns an object of the members that are not empty, or "" when all are.
+func (d *Decoded) object(members ...member) string {
+	w := objectWriter{dst: append(d.arena.Open(), '{')}
+	for _, m := range members {
+		if m.json {
+			w.key(m.name)
+			w.dst = append(w.dst, m.text...)
+		} else {
+			w.text(m.name, m.text)
+		}
+	}
+	if len(w.dst) == 1 {
+		return ""
+	}
+	return d.arena.Close(append(w.dst, '}'))
 }

@@ -79,3 +79,12 @@ func wrongFormat(name, why string) error {
 func reject(reason turnmill.Reason, format string, args ...any) error {
 	return &turnmill.RecordError{Step: "decode", Reason: reason, Err: fmt.Errorf(format, args...)}
 }
+
+// recordError returns the RecordError that err is, or one that holds it.
+func recordError(err error) *turnmill.RecordError {
+	var e *turnmill.RecordError
+	if !errors.As(err, &e) {
+		e = &turnmill.RecordError{Step: "decode", Reason: turnmill.ReasonBadField, Err: err}
+	}
+	return e
+}

@@ -48,6 +48,10 @@ func All() []Format {
 	return []Format{
 		unifiedFormat(),
 		sweAgentFormat(),
+		atifFormat(),
+		tauBenchFormat(),
+		claudeCodeFormat(),
+		agentTraceFormat(),
 		openAIChatFormat(),
 	}
 }

@@ -115,6 +115,22 @@ func decoded(d Decoder, raw []byte) string {
 		b.Write(append(AppendDocument(nil, &out.Documents[i]), '\n'))
 	}
 	b.WriteString(noteLine(&out.Notes))
+	b.WriteString(lossLines(&out))
+	return b.String()
+}
+
+// lossLines lists what of a record was copied or could not be read.
+func lossLines(d *Decoded) string {
+	var b strings.Builder
+	if d.Copied > 0 {
+		fmt.Fprintf(&b, "copied %d\n", d.Copied)
+	}
+	for _, l := range d.Lost {
+		fmt.Fprintf(&b, "lost %d+%d %s: %v\n", l.Offset, l.Bytes, l.Reason, l.Err)
+	}
+	for _, r := range d.Rejected {
+		fmt.Fprintf(&b, "rejected trajectory %d %s: %v\n", r.Ordinal, r.Reason, r.Err)
+	}
 	return b.String()
 }
 

@@ -16,7 +16,7 @@ func openAIChatFormat() Format {
 		Title:     "chats in the form of OpenAI's API: messages with tool calls and results",
 		Layouts:   []frame.Layout{frame.Lines, frame.Array, frame.Values, frame.Whole},
 		Recognise: recogniseChat,
-		New:       func(o Options) Decoder { return &chat{opts: o} },
+		New:       newChat,
 		Doc: Doc{
 			Fields: "messages (or the record is the list of messages itself): role (system, developer, user, assistant,\n" +
 				"tool, function), content (text, null, or a list of parts), tool_calls (OpenAI's form or {id, name,\n" +
@@ -60,11 +60,11 @@ func recogniseChat(v jsonscan.Value) (why string, marks int) {
 		return "messages is empty", 1
 	}
 	if v.Kind() == jsonscan.Array && first.Get("role").Kind() == jsonscan.Invalid {
-		return "a list whose first item is no message", 0
+		return "a list whose first item is no message", 1
 	}
 	i, last := 0, messages.Len()-1
 	for m := range messages.Elems() {
-		if why, marks := recogniseMessage(m, i, i == last); why != "" {
+		if why, marks := recogniseMessage("messages", m, i, i == last); why != "" {
 			return why, marks
 		}
 		i++
@@ -106,20 +106,20 @@ func foreignRow(v jsonscan.Value) (why string, marks int) {
 }
 
 // recogniseMessage asks of a message what decoding will. The last one may be cut before its role.
-func recogniseMessage(m jsonscan.Value, i int, last bool) (why string, marks int) {
+func recogniseMessage(list string, m jsonscan.Value, i int, last bool) (why string, marks int) {
 	role := m.Get("role")
 	switch {
 	case m.Kind() != jsonscan.Object:
-		return fmt.Sprintf("messages[%d] is %s, want an object", i, article(m.Kind())), 0
+		return fmt.Sprintf("%s[%d] is %s, want an object", list, i, article(m.Kind())), 0
 	case role.Kind() == jsonscan.Invalid && last && i > 0:
 		return "", 3
 	case role.Kind() == jsonscan.Invalid:
-		return fmt.Sprintf("messages[%d] has no role", i), 1
+		return fmt.Sprintf("%s[%d] has no role", list, i), 1
 	case chatRole(role) == roleNone:
-		return fmt.Sprintf("messages[%d] has a role that is none of a chat's", i), 2
+		return fmt.Sprintf("%s[%d] has a role that is none of a chat's", list, i), 2
 	}
 	if why := alienPart(m.Get("content")); why != "" {
-		return fmt.Sprintf("messages[%d]: %s", i, why), 3
+		return fmt.Sprintf("%s[%d]: %s", list, i, why), 3
 	}
 	return "", 3
 }

@@ -39,37 +39,35 @@ func (c *chat) readMessage(v jsonscan.Value) chatMessage {
 // message takes messages[i].
 func (c *chat) message(v jsonscan.Value, i int) error {
 	if v.Kind() != jsonscan.Object {
-		return badMessage(i, "is "+article(v.Kind())+", want an object")
+		return c.badMessage(i, "is "+article(v.Kind())+", want an object")
 	}
 	m := c.readMessage(v)
 	who, think := chatRole(m.role), &c.aside
 	switch who {
 	case roleNone:
-		return badMessage(i, "no role of a chat (system, developer, user, assistant, tool, function)")
+		return c.badMessage(i, "no role of a chat (system, developer, user, assistant, tool, function)")
 	case roleAgent:
-		c.started, think = true, &c.think
-		if len(c.results) > 0 || len(c.reply) > 0 {
-			c.turn()
-		}
+		think = &c.think
+		c.agent()
 	}
 	thinking := think.n
 	w, ok := c.out.content(m.content, think)
 	if !ok {
 		if why := alienPart(m.content); why != "" {
-			return wrongFormat(chatName, fmt.Sprintf("messages[%d]: %s", i, why))
+			return wrongFormat(chatName, fmt.Sprintf("%s[%d]: %s", c.list, i, why))
 		}
-		return badMessage(i, "content is neither a text nor a list of parts")
+		return c.badMessage(i, "content is neither a text nor a list of parts")
 	}
 	switch who {
 	case roleSystem:
-		c.fromSystem(w.text)
+		c.instruct(w.text)
 	case roleUser:
-		c.fromUser(w)
+		c.person(w)
 	case roleTool:
-		c.fromTool(w, m.toolCallID)
+		c.answer(result{id: c.out.id(m.toolCallID), text: w.text, mute: w.mute})
 	case roleAgent:
 		if err := c.fromAgent(&m, w, thinking); err != nil {
-			return inside("messages", i, err)
+			return inside(c.list, i, err)
 		}
 	}
 	return nil
@@ -99,54 +97,14 @@ func chatRole(v jsonscan.Value) role {
 	return roleNone
 }
 
-// fromSystem takes instructions: part of the task at the start, and in the middle an answer to nothing.
-func (c *chat) fromSystem(text string) {
-	switch {
-	case text == "":
-		c.out.note(turnmill.NoteEmptiedMessage)
-	case c.started:
-		c.out.note(turnmill.NoteUnsolicited)
-	default:
-		c.task = append(c.task, text)
-	}
-}
-
-// fromUser takes the task, or a reply to what the agent said. Beside calls, and after nothing, a user's
-// text answers no one.
-func (c *chat) fromUser(w words) {
-	switch {
-	case w.text == "":
-		if !w.mute {
-			c.out.note(turnmill.NoteEmptiedMessage)
-		}
-	case !c.started:
-		c.task = append(c.task, w.text)
-	case len(c.calls) == 0 && len(c.says) > 0:
-		c.reply = append(c.reply, w.text)
-	default:
-		c.out.note(turnmill.NoteUnsolicited)
-	}
-}
-
-// fromTool takes a result. Results belong to the calls of the act that they follow.
-func (c *chat) fromTool(w words, id jsonscan.Value) {
-	c.started = true
-	if len(c.calls) == 0 {
-		c.out.note(turnmill.NoteOrphanObservation)
-		return
-	}
-	c.results = append(c.results, result{id: c.out.id(id), text: w.text, mute: w.mute})
-}
-
-// fromAgent adds a message to the act. Two messages with nothing between them are one act. thinking is the
-// number of thoughts before the message.
+// fromAgent adds a message to the act. thinking is the number of thoughts before the message.
 func (c *chat) fromAgent(m *chatMessage, w words, thinking int) error {
 	calls := len(c.calls)
 	if err := c.toolCalls(m.toolCalls); err != nil {
 		return err
 	}
 	if len(c.calls) == calls && m.functionCall.Present() {
-		if err := c.call(m.functionCall); err != nil {
+		if err := c.readCall(m.functionCall); err != nil {
 			return under("function_call", err)
 		}
 	}
@@ -155,10 +113,7 @@ func (c *chat) fromAgent(m *chatMessage, w words, thinking int) error {
 		c.think.add(m.reasoning[1].Str(&c.out.arena))
 	}
 	text := c.out.withoutThinking(w.text, &c.think)
-	switch {
-	case text != "":
-		c.says = append(c.says, text)
-	case len(c.calls) == calls && c.think.n == thinking && !w.mute:
+	if !c.say(text) && len(c.calls) == calls && c.think.n == thinking && !w.mute {
 		c.out.note(turnmill.NoteEmptiedMessage)
 	}
 	return nil
@@ -173,7 +128,7 @@ func (c *chat) toolCalls(list jsonscan.Value) error {
 	}
 	i := 0
 	for v := range list.Elems() {
-		if err := c.call(v); err != nil {
+		if err := c.readCall(v); err != nil {
 			return inside("tool_calls", i, err)
 		}
 		i++
@@ -181,19 +136,14 @@ func (c *chat) toolCalls(list jsonscan.Value) error {
 	return nil
 }
 
-func (c *chat) call(v jsonscan.Value) error {
+func (c *chat) readCall(v jsonscan.Value) error {
 	k, err := c.out.readCall(v)
-	if err != nil {
-		return err
+	if err == nil {
+		c.call(k)
 	}
-	if k.id != "" {
-		c.ids = append(c.ids, k.id)
-	}
-	c.kinds |= toolKind(k.name)
-	c.calls = append(c.calls, k)
-	return nil
+	return err
 }
 
-func badMessage(i int, what string) error {
-	return reject(turnmill.ReasonBadMessage, "messages[%d]: %s", i, what)
+func (c *chat) badMessage(i int, what string) error {
+	return reject(turnmill.ReasonBadMessage, "%s[%d]: %s", c.list, i, what)
 }

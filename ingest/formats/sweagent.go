@@ -91,9 +91,7 @@ func (s *sweAgent) about(v jsonscan.Value) {
 		s.t.TaskID = out.id(v.Get("instance_id"))
 	}
 	if exit := v.Get("info").Get("exit_status"); exit.Kind() == jsonscan.String {
-		status := exit.Str(&out.arena)
-		b := append(out.arena.Open(), `{"exit_status":`...)
-		s.t.Meta = out.arena.Close(append(jsonscan.AppendQuotedLine(b, status), '}'))
+		s.t.Meta = out.object(member{name: "exit_status", text: exit.Str(&out.arena)})
 	}
 }
 

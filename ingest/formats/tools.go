@@ -36,6 +36,41 @@ func domainOf(called, declared toolKinds) turnmill.Domain {
 	return turnmill.DomainUnknown
 }
 
+// declares tells whether a member holds tools: a list, an object or a string with one of them.
+func declares(v jsonscan.Value) bool {
+	if text, ok := v.Plain(); ok {
+		return string(text) != "" && string(text) != "[]" && string(text) != "{}" && string(text) != "null"
+	}
+	switch v.Kind() {
+	case jsonscan.Invalid, jsonscan.Null:
+		return false
+	case jsonscan.Array, jsonscan.Object:
+		return v.Len() > 0
+	}
+	return true
+}
+
+// declare keeps the declared tools, which the record has under name, as they stand, and returns what they
+// are for.
+func (a *acts) declare(name string, v jsonscan.Value) (toolKinds, error) {
+	if !declares(v) {
+		return 0, nil
+	}
+	switch v.Kind() {
+	case jsonscan.Array, jsonscan.Object:
+		a.t.System.ActionSpace = a.out.verbatim(v)
+		return a.out.declaredKinds(v), nil
+	case jsonscan.String:
+		a.t.System.ActionSpace = v.Str(&a.out.arena)
+		list, err := a.out.parseInner(a.t.System.ActionSpace)
+		if err != nil {
+			return 0, nil // prose about the tools: kept, and nothing more is known
+		}
+		return a.out.declaredKinds(list), nil
+	}
+	return 0, badField(name, "an array", v)
+}
+
 // declaredKinds looks through a list of declared tools, in the form {function: {name}} or {name}.
 func (d *Decoded) declaredKinds(list jsonscan.Value) toolKinds {
 	var kinds toolKinds
@@ -122,7 +157,7 @@ func exactKind(key []byte) toolKinds {
 		"inserteditintofile", "notebookedit", "editnotebook", "editblock", "patchfile":
 		return toolEdit
 	case "think", "sequentialthinking", "plan", "updateplan", "todo", "todowrite", "todoread", "finish", "submit", "done",
-		"complete", "attemptcompletion", "taskdone", "finalanswer", "finaloutput", "giveanswer", "answer":
+		"complete", "attemptcompletion", "taskdone", "taskcomplete", "marktaskcomplete", "finalanswer", "finaloutput", "giveanswer", "answer":
 		return toolAside
 	}
 	return toolOther

@@ -1,0 +1,187 @@
+package formats
+
+import (
+	"bytes"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/internal/jsonscan"
+)
+
+// session decodes the log of a Claude Code session. A log is a tree of lines, written as they come:
+//
+//	lines    -->  entries   what an event holds, its uuid and its parent's        claudecode_event.go
+//	entries  -->  units     all lines of one message, with the results of its calls;
+//	                        or one line of the person, or of the harness          claudecode_tree.go
+//	units    -->  paths     from a root along the branch that lasts longest;
+//	                        every other branch starts a path of its own           claudecode_path.go
+//	paths    -->  turns     acts.go
+type session struct {
+	acts
+	doc      jsonscan.Doc
+	parts    []frame.Part
+	entries  []entry
+	texts    []string // of all entries
+	thinks   []string
+	asked    []call
+	answered []result
+	units    []unit
+	starts   []start
+	walk     []int32
+	tasks    []string // of all starts
+
+	uuids    map[string]int32   // entries
+	messages map[string]int32   // units
+	owners   map[string]int32   // the unit of a call
+	blocks   map[block]struct{} // what units hold already
+	chains   map[chain]int32    // the last unit
+
+	events  int    // recognised ones
+	version string // of the program that wrote the log
+}
+
+// block is a content block of a unit, as it stands.
+type block struct {
+	unit int32
+	raw  string
+}
+
+// keepEntries is the number of events whose memory is kept from one record to the next.
+const keepEntries = 1 << 15
+
+// forget makes the session ready for a record.
+func (s *session) forget() {
+	if cap(s.entries) > keepEntries {
+		*s = session{acts: acts{opts: s.opts}}
+	}
+	if s.uuids == nil {
+		s.uuids, s.messages, s.owners = map[string]int32{}, map[string]int32{}, map[string]int32{}
+		s.blocks, s.chains = map[block]struct{}{}, map[chain]int32{}
+	}
+	s.entries, s.texts, s.thinks, s.asked, s.answered = s.entries[:0], s.texts[:0], s.thinks[:0], s.asked[:0], s.answered[:0]
+	s.units, s.starts, s.tasks = s.units[:0], s.starts[:0], s.tasks[:0]
+	clear(s.uuids)
+	clear(s.messages)
+	clear(s.owners)
+	clear(s.blocks)
+	clear(s.chains)
+	s.events, s.version = 0, ""
+	s.doc.NonFinite = true
+}
+
+func (s *session) Decode(raw []byte, out *Decoded) error {
+	out.reset()
+	s.forget()
+	s.out = out
+	s.file(raw)
+	if s.events == 0 {
+		return s.refuse()
+	}
+	s.build()
+	s.play(claudeCodeName, s.ownID())
+	return nil
+}
+
+// refuse rejects a record without any event, for what is wrong with its first line.
+func (s *session) refuse() error {
+	err := wrongFormat(claudeCodeName, "no line of it is an event of a session")
+	if len(s.out.Lost) > 0 && s.out.Lost[0].Reason != turnmill.ReasonWrongFormat {
+		err = reject(s.out.Lost[0].Reason, "%w", s.out.Lost[0].Err)
+	}
+	s.out.reset()
+	return err
+}
+
+// ownID returns the id of the session that the file belongs to: a resumed one begins with lines of others.
+func (s *session) ownID() string {
+	last := -1
+	for i := range s.entries {
+		if e := &s.entries[i]; e.kind != entryLink && (last < 0 || !e.chain.side || s.entries[last].chain.side) {
+			last = i
+		}
+	}
+	if last < 0 {
+		return ""
+	}
+	c := s.entries[last].chain
+	if !c.side || c.agent == "" || c.session == "" {
+		return c.session
+	}
+	b := append(append(s.out.arena.Open(), c.session...), '/')
+	return s.out.arena.Close(append(b, c.agent...))
+}
+
+// file reads a log: its lines or, where its first line is no whole value, values or one array over any
+// number of lines.
+func (s *session) file(raw []byte) {
+	first, _, _ := bytes.Cut(trimPadding(raw), []byte{'\n'})
+	if _, err := s.doc.Parse(first); err != nil {
+		text := trimPadding(raw)
+		if v, err := s.doc.ParseMany(text); err == nil {
+			s.out.noteRepairs(s.doc.Repairs())
+			base := int64(cap(raw) - cap(text))
+			for ; v.Kind() != jsonscan.Invalid; v = v.Next() {
+				s.value(v, base)
+			}
+			return
+		}
+	}
+	for from := 0; from < len(raw); {
+		line, _, _ := bytes.Cut(raw[from:], []byte{'\n'})
+		s.line(line, int64(from))
+		from += len(line) + 1
+	}
+}
+
+// line reads a line that starts at base. One that is not one value may hold several, or a cut one and the
+// next.
+func (s *session) line(line []byte, base int64) {
+	text := bytes.TrimLeft(line, blanks)
+	base += int64(len(line) - len(text))
+	if text = bytes.TrimRight(text, blanks); len(text) == 0 {
+		return
+	}
+	if v, err := s.doc.Parse(text); err == nil {
+		s.out.noteRepairs(s.doc.Repairs())
+		s.value(v, base)
+		return
+	}
+	s.parts = frame.Split(s.parts[:0], text, &s.doc, &s.out.Notes)
+	for _, p := range s.parts {
+		at := base + int64(p.From)
+		if p.Err != nil {
+			s.lost(at, int64(p.To-p.From), notJSON(p.Err))
+			continue
+		}
+		if v, err := s.doc.Parse(text[p.From:p.To]); err == nil {
+			s.out.noteRepairs(s.doc.Repairs())
+			s.value(v, at)
+		}
+	}
+}
+
+// value reads an event, or a list of them. Offsets in the document that holds v count from base.
+func (s *session) value(v jsonscan.Value, base int64) {
+	if v.Kind() == jsonscan.Array && v.Len() > 0 {
+		for e := range v.Elems() {
+			s.value(e, base)
+		}
+		return
+	}
+	if err := s.event(v); err != nil {
+		s.lost(base+int64(v.Offset()), int64(len(v.Raw())), err)
+	}
+}
+
+// lost counts a stretch of the record that could not be read.
+func (s *session) lost(offset, size int64, err error) {
+	e := recordError(err)
+	s.out.Lost = append(s.out.Lost, Stretch{Offset: offset, Bytes: size, Reason: e.Reason, Err: e.Err})
+}
+
+// take reads events that stand in a record of another format, after forget.
+func (s *session) take(events jsonscan.Value, out *Decoded) {
+	s.out = out
+	s.value(events, 0)
+	s.build()
+}

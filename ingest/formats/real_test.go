@@ -1,0 +1,69 @@
+package formats
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRealFiles counts the turns of the published files of each format and hashes their unified form.
+func TestRealFiles(t *testing.T) {
+	for name, folders := range map[string][]string{
+		"atif":        {"atif-harbor", "atif-nemo", "adp-atif"},
+		"tau-bench":   {"tau-bench"},
+		"claude-code": {"claude-code"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			for _, under := range folders {
+				files := realFiles(t, under)
+				for _, file := range slices.Sorted(maps.Keys(files)) {
+					found, err := Detect(files[file], true)
+					if err != nil || found.Format.Name != name {
+						continue // TestDetectRealFiles says what it is
+					}
+					d := found.Format.New(Options{})
+					for i, raw := range records(t, found.Layout, files[file]) {
+						fmt.Fprintf(&out, "%s\t%d\t%s\n", file, i, sumRecord(t, d, raw))
+					}
+				}
+			}
+			golden(t, "real/"+name+".tsv", out.String())
+		})
+	}
+}
+
+// sumRecord decodes a record and tells what came of it, without its text.
+func sumRecord(t *testing.T, d Decoder, raw []byte) string {
+	var got Decoded
+	if err := d.Decode(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for i := range got.Trajectories {
+		run := &got.Trajectories[i]
+		dialogue, states := 0, 0
+		for _, turn := range run.Turns {
+			if turn.Dialogue {
+				dialogue++
+			}
+			if turn.State != "" {
+				states++
+			}
+		}
+		id, _ := ContentID(run, nil)
+		fmt.Fprintf(&b, "turns=%d\tdialogue=%d\tstates=%d\tdomain=%s\tunified=%x\tid=%s\t", len(run.Turns), dialogue, states, run.Domain,
+			sha256.Sum256(AppendUnified(nil, run)), id)
+	}
+	b.WriteString(strings.TrimSpace(noteLine(&got.Notes)))
+	if got.Copied > 0 {
+		fmt.Fprintf(&b, " copied=%d", got.Copied)
+	}
+	for _, l := range got.Lost {
+		fmt.Fprintf(&b, " lost=%d+%d:%s", l.Offset, l.Bytes, l.Reason)
+	}
+	return b.String()
+}
