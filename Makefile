@@ -5,25 +5,58 @@ BIN    := build/turnmill
 VENV   := build/venv
 PYTHON ?= python3
 
-.PHONY: all build demo test lint golden fuzz bench parity clean
+comma  := ,
+
+# The engine hf is the Hugging Face library in Rust, built from the module's own files and our patch. The stamp
+# names both, so that a change of either builds it anew; without the stamp turnmill is built without hf.
+HF_MOD   := github.com/daulet/tokenizers
+HF_VER    = $(shell $(GO) list -m -f '{{.Version}}' $(HF_MOD))
+HF_STAMP  = build/lib/$(HF_VER)-$(shell cksum < shard/hf/tokenizers.patch | cut -d' ' -f1).stamp
+HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(comma)--gc-sections)
+HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
+GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
+
+.PHONY: all build demo hf test lint golden fuzz bench parity parity-ids clean
 
 all: build
 
 build:
-	$(GO) build -trimpath -o $(BIN) ./cmd/turnmill
+	$(GO) build -trimpath $(GOHF) -o $(BIN) ./cmd/turnmill
+
+# The library for the engine hf: three minutes of one core, once.
+hf:
+	@if [ -f $(HF_STAMP) ]; then echo "hf: $(HF_VER) is built"; \
+	elif ! command -v cargo >/dev/null || ! command -v c++ >/dev/null || ! command -v patch >/dev/null; then \
+		echo "hf: left out, with its tests (needs cargo 1.78 or later, a C++ compiler and patch); turnmill builds without the engine hf"; \
+	else $(MAKE) --no-print-directory $(HF_STAMP); fi
+
+build/lib/%.stamp: shard/hf/tokenizers.patch
+	rm -rf build/hf build/lib
+	mkdir -p build/hf build/lib
+	$(GO) mod download $(HF_MOD)
+	cp -R "$$($(GO) list -m -f '{{.Dir}}' $(HF_MOD))/." build/hf
+	chmod -R u+w build/hf
+	patch -s -l -p1 -d build/hf < $<
+	cargo build --release --locked --manifest-path build/hf/Cargo.toml --target-dir build/cargo
+	cp build/cargo/release/libtokenizers.a build/lib/
+	rm -rf build/hf build/cargo
+	touch $@
 
 # The main job on the embedded corpus with the embedded tokenizer.
 demo: build
 	$(BIN) demo -o build/demo
 
 # Everything: rules, Go tests with the race detector, and the proofs that need Python.
-test: lint
+test: hf lint
 	$(GO) test -race -shuffle=on -timeout 30m ./...
+	$(if $(GOHF),$(GO) test -race -shuffle=on -timeout 30m $(GOHF) ./shard/hf)
+	$(if $(GOHF),$(GO) test -race -timeout 30m $(GOHF) -run 'TestOpenTokenizer|TestHF' ./pipelines)
 	$(MAKE) --no-print-directory parity
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags hf ./...
 	$(GO) tool staticcheck ./...
 	@scripts/sizes
 
@@ -32,7 +65,7 @@ golden:
 
 # A minute a target.
 fuzz:
-	@scripts/fuzz 60s
+	@$(if $(GOHF),GOFLAGS=-tags=hf) scripts/fuzz 60s
 
 # Memory, MB/s per core of each stage and of the whole; rewrites docs/performance.md.
 bench: build
@@ -41,6 +74,10 @@ bench: build
 # Ids and loss positions against transformers, shards against datasets.
 parity: build $(VENV)/ready
 	$(VENV)/bin/python scripts/parity.py --turnmill $(BIN) --work build/parity
+
+# Ids of both engines against the library in Python, for six published files: an hour.
+parity-ids: hf $(VENV)/ready
+	$(VENV)/bin/python scripts/parity_ids.py --families build/parity $(if $(TURNMILL_DATA),--data $(TURNMILL_DATA)) $(if $(GOHF),,--engine bpe)
 
 $(VENV)/ready: scripts/requirements.txt
 	$(PYTHON) -m venv $(VENV)

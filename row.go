@@ -5,7 +5,8 @@ const IgnoreIndex int32 = -100
 
 // Span is a half-open range of tokens in a row, or of bytes in a text.
 type Span struct {
-	Start, End int32
+	Start int32 `json:"start"`
+	End   int32 `json:"end"`
 }
 
 // Len returns the number of tokens or bytes.

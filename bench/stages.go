@@ -114,7 +114,7 @@ func newBench(data []byte) (*bench, error) {
 	if b.model, err = bpe.Load(demo.Tokenizer()); err != nil {
 		return nil, err
 	}
-	format, err := chat.New("chatml", b.model)
+	format, err := chat.New("chatml", b.model, chat.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard/arrow"
 )
@@ -48,7 +51,7 @@ type checker struct {
 	table   mask.Table
 	mode    mask.Mode
 	profile arrow.Profile
-	end     int32 // the end token, as the first turn that was seen has it; -1 before
+	ends    [2]int32 // the tokens that end actions and observations, as the first turn that was seen has them; -1 before
 }
 
 func (c *checker) fault(path, format string, args ...any) {
@@ -61,7 +64,7 @@ func (c *checker) full() bool { return len(c.faults) >= mostFaults }
 // against turns, the mask from its integers, and that merge gives the files that lie there. With inputs it
 // runs every partition again and compares bytes. The error joins what is wrong, the first fault first.
 func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
-	c := &checker{root: o.Path, end: -1}
+	c := &checker{root: o.Path, ends: [2]int32{-1, -1}}
 	if err := c.open(); err != nil {
 		return nil, err
 	}
@@ -76,8 +79,10 @@ func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
 	}
 	c.merge()
 	if o.Inputs != nil && !c.full() {
-		if err := c.inputs(ctx, &o); err != nil {
+		if err := c.inputs(ctx, &o); err != nil && (len(c.faults) == 0 || ctx.Err() != nil) {
 			return nil, err
+		} else if err != nil {
+			c.faults = append(c.faults, err)
 		}
 	}
 	if len(c.faults) > 0 {
@@ -110,6 +115,9 @@ func (c *checker) open() error {
 	if _, err := os.Stat(filepath.Join(c.root, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the run is not finished: there is no manifest.json; run the same command again", c.root)
 	}
+	if c.plan.Turnmill != Version {
+		return fmt.Errorf("plan.json: %w: made by turnmill %s, and this is %s; check it with the one that made it", turnmill.ErrCorrupt, c.plan.Turnmill, Version)
+	}
 	if c.table, err = mask.FromSpec(c.plan.Mask.Table); err != nil {
 		return fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
 	}
@@ -120,23 +128,57 @@ func (c *checker) open() error {
 	if c.profile, known = arrow.ParseProfile(c.plan.Config.Profile); !known {
 		return fmt.Errorf("plan.json: %w: profile %q is not known", turnmill.ErrCorrupt, c.plan.Config.Profile)
 	}
+	if (c.mode == mask.ModeWeight) != (c.profile == arrow.ProfileWeighted) {
+		return fmt.Errorf("plan.json: %w: mask %s and profile %s do not go together", turnmill.ErrCorrupt, c.mode, c.profile)
+	}
 	c.planItself()
 	c.commits = make([]*Commit, len(c.plan.Partitions))
 	for i := range c.commits {
-		if c.commits[i], err = readCommit(c.root, i); err != nil {
+		if c.commits[i], err = readCommit(c.root, i); errors.Is(err, turnmill.ErrCorrupt) {
+			c.faults = append(c.faults, err)
+		} else if err != nil {
 			c.fault(commitPath(i), "%v", err)
 		} else if c.commits[i].Plan != c.planSum {
 			c.fault(commitPath(i), "made for another plan")
 		} else if again := encodeJSON(c.commits[i]); !c.same(commitPath(i), again) {
 			c.fault(commitPath(i), "not written as turnmill writes it")
+		} else if names := paths(c.commits[i].Files); !slices.Equal(names, c.commits[i].names()) {
+			c.fault(commitPath(i), "it names the files %s", strings.Join(names, ", "))
+			c.commits[i] = nil // its files may be anywhere
 		}
 	}
 	return nil
 }
 
+func paths(files []FileSum) []string {
+	names := make([]string, len(files))
+	for i := range files {
+		names[i] = files[i].Path
+	}
+	return names
+}
+
 // planItself looks at what the plan repeats.
 func (c *checker) planItself() {
 	p := c.plan
+	if p.Pipeline != "cpt" {
+		c.fault("plan.json", "pipeline %q; this check knows cpt", p.Pipeline)
+	}
+	if !slices.Contains(engines[:], p.Tokenizer.Engine) {
+		c.fault("plan.json", "no engine is called %q", p.Tokenizer.Engine)
+	}
+	names := p.Config.Filters
+	if len(names) == 0 {
+		names = []string{"none"}
+	}
+	if chain, err := filter.New(names, filter.Options{MinTurns: p.Config.MinTurns}); err != nil {
+		c.fault("plan.json", "%v", err)
+	} else if !slices.Equal(chain.Names(), p.Config.Filters) {
+		c.fault("plan.json", "filters %q, which run in the order %q", p.Config.Filters, chain.Names())
+	}
+	if !reflect.DeepEqual(c.table.Spec(), p.Mask.Table) {
+		c.fault("plan.json", "the mask table is not written as turnmill writes it")
+	}
 	if p.ConfigSHA256 != hexSum(encodeJSON(p.Config)) {
 		c.fault("plan.json", "config_sha256 is not that of the config")
 	}
@@ -158,7 +200,7 @@ func (c *checker) coverage() {
 	input := 0
 	for i, ranges := range c.plan.Partitions {
 		for _, r := range ranges {
-			if r.Input < 0 || r.Input >= len(next) || r.Input < input || r.From != next[r.Input] || r.To < r.From {
+			if r.Input < input || r.From != next[r.Input] || r.To < r.From {
 				c.fault("plan.json", "partition %d: a range out of order or overlapping", i)
 				return
 			}
@@ -200,7 +242,9 @@ func (c *checker) sums() {
 			}
 		}
 	}
-	c.strays(known)
+	if !slices.Contains(c.commits, nil) {
+		c.strays(known)
+	}
 }
 
 func sumFile(path string) (FileSum, error) {
@@ -224,7 +268,8 @@ func (c *checker) strays(known map[string]bool) {
 		for _, e := range entries {
 			path := dir + "/" + e.Name()
 			switch {
-			case known[path], strings.HasPrefix(e.Name(), "."), strings.HasPrefix(e.Name(), "cache-"), strings.HasPrefix(e.Name(), "tmp"):
+			case known[path], strings.HasPrefix(e.Name(), "."):
+			case dir == "train" && (strings.HasPrefix(e.Name(), "cache-") || strings.HasPrefix(e.Name(), "tmp")):
 			case path == "train/state.json", path == "train/dataset_info.json", path == shardPath(0, 0) && c.noShards():
 			default:
 				c.fault(path, "no commit names it")
@@ -273,11 +318,6 @@ func (c *checker) merge() {
 			c.fault(f.path, "not what the commits give")
 		}
 	}
-	for _, commit := range c.commits {
-		if err := commit.Counts.Balanced(); err != nil {
-			c.fault(commitPath(commit.Partition), "%v", err)
-		}
-	}
 }
 
 // inputs plans and runs everything again, in memory, against what lies on disk.
@@ -308,6 +348,10 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 		return err
 	}
 	s.paths = paths
+	if t := &again.Tokenizer; t.Vocabulary != model.Size() || t.Engine != model.engine || again.Chat.SHA256 != s.chat.SHA256() {
+		c.fault("plan.json", "engine %s, a vocabulary of %d and chat %s are not those of the tokenizer that it names", t.Engine, t.Vocabulary, again.Chat.Name)
+		return nil
+	}
 	var data []byte
 	if data, s.planSum = again.Encode(); !c.same("plan.json", data) {
 		c.fault("plan.json", "not what the inputs give")

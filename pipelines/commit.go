@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -40,6 +41,16 @@ func shardPath(i, n int) string {
 	return fmt.Sprintf("train/data-p%05d-%05d.arrow", i, n)
 }
 
+// names returns the paths that a commit of so many files has, in their order: its shards, its turns and its
+// rejects.
+func (c *Commit) names() []string {
+	var names []string
+	for n := range len(c.Files) - 2 {
+		names = append(names, shardPath(c.Partition, n))
+	}
+	return append(names, turnsPath(c.Partition), rejectsPath(c.Partition))
+}
+
 // readCommit reads the commit of partition i below root. It is fs.ErrNotExist when there is none, and
 // ErrCorrupt when there is something else.
 func readCommit(root string, i int) (*Commit, error) {
@@ -54,6 +65,9 @@ func readCommit(root string, i int) (*Commit, error) {
 	}
 	if c.Partition != i || c.FormatVersion != FormatVersion {
 		return nil, fmt.Errorf("%s: %w: it is of partition %d, format version %d", path, turnmill.ErrCorrupt, c.Partition, c.FormatVersion)
+	}
+	if err := c.Counts.Balanced(); err != nil { // and nothing of them is nil
+		return nil, fmt.Errorf("%s: %w: %w", path, turnmill.ErrCorrupt, err)
 	}
 	return c, nil
 }
@@ -89,11 +103,12 @@ type ThresholdError struct {
 	Of          int64
 	Rate, Limit float64
 	Flag        string
+	See         string // where the lost records are named; "": OUT/rejects
 }
 
 func (e *ThresholdError) Error() string {
-	return fmt.Sprintf("done, but %d of %d records were %s (%.2f %%, limit %.2f %%); see OUT/rejects, or raise --%s",
-		e.Records, e.Of, e.What, 100*e.Rate, 100*e.Limit, e.Flag)
+	return fmt.Sprintf("done, but %d of %d records were %s (%.2f %%, limit %.2f %%); see %s, or raise --%s",
+		e.Records, e.Of, e.What, 100*e.Rate, 100*e.Limit, cmp.Or(e.See, "OUT/rejects"), e.Flag)
 }
 
 // Thresholds returns what of the two rates was passed, as *ThresholdError, or nil. Rates are shares of the
@@ -105,7 +120,7 @@ func Thresholds(c *stats.Counts, maxReject, maxDrop float64) error {
 	}
 	check := func(what string, n int64, limit float64, flag string) error {
 		if rate := float64(n) / float64(a.In); rate > limit {
-			return &ThresholdError{what, n, a.In, rate, limit, flag}
+			return &ThresholdError{What: what, Records: n, Of: a.In, Rate: rate, Limit: limit, Flag: flag}
 		}
 		return nil
 	}

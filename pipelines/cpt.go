@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/turnmill/turnmill/shard/bpe"
 )
 
 // CPT prepares a corpus: plan, then every partition that has no valid commit, then merge. It returns the
@@ -130,10 +128,10 @@ func asErrors(lines []string) []error {
 }
 
 // runParts are the names that a run writes below OUT; clearRun removes them and nothing else.
-var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "turns", "rejects", "commits", "plan.json", "local.json", "run.log.jsonl"}
+var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "turns", "rejects", "commits", "local.json", "run.log.jsonl", "plan.json"}
 
 // clearRun removes a run: the manifest first and the plan last, so that a kill in between leaves nothing
-// that looks whole.
+// that looks whole, and nothing that is not known for a run.
 func clearRun(root string) error {
 	for _, name := range runParts {
 		if err := os.RemoveAll(filepath.Join(root, name)); err != nil {
@@ -189,16 +187,16 @@ const writerBytes = 96 << 20
 
 // memoryBudget returns how many partitions may be open at once and how many bytes may be in flight.
 func memoryBudget(o *Options, s *setup, window int64) (active int, budget int64, err error) {
-	fixed := int64(s.model.Bytes()) + int64(o.workers())*bpe.EncoderBytes
+	fixed := s.tokenizer.bytes + int64(o.workers())*s.tokenizer.each
 	least := fixed + writerBytes + window + leastFlight
 	if o.Memory < least {
-		alone := least - int64(o.workers()-1)*bpe.EncoderBytes
+		alone := least - int64(o.workers()-1)*s.tokenizer.each
 		return 0, 0, &UsageError{fmt.Errorf("--memory %d: too little for %d workers; try --memory %dMiB, or --workers 1 with --memory %dMiB",
 			o.Memory, o.workers(), least>>20+1, alone>>20+1)}
 	}
 	active = 1
 	if len(s.plan.Partitions) > 1 && o.Memory >= fixed+2*(writerBytes+window)+4*leastFlight {
-		active = 2
+		active = mostActive
 	}
 	return active, (o.Memory - fixed - int64(active)*(writerBytes+window)) / 2, nil
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/turnmill/turnmill"
 )
@@ -82,7 +83,7 @@ func (d *dirFile) Write(p []byte) (int, error) {
 	d.sum.Write(p[:n])
 	d.size += int64(n)
 	if err != nil {
-		err = fmt.Errorf("writing %s: %w; free space there and run the same command again", d.path, err)
+		err = d.failed(err)
 	}
 	return n, err
 }
@@ -98,9 +99,18 @@ func (d *dirFile) commit() (FileSum, error) {
 	}
 	if err != nil {
 		err = errors.Join(err, ignoreMissing(os.Remove(d.f.Name())))
-		return FileSum{}, fmt.Errorf("writing %s: %w; free space there and run the same command again", d.path, err)
+		return FileSum{}, d.failed(err)
 	}
 	return FileSum{Path: d.path, Bytes: d.size, SHA256: hex.EncodeToString(d.sum.Sum(nil))}, nil
+}
+
+// failed says what to do about a file that could not be written.
+func (d *dirFile) failed(err error) error {
+	hint := "try to mend that"
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		hint = "try to free space there"
+	}
+	return fmt.Errorf("writing %s: %w; %s, and run the same command again", d.path, err, hint)
 }
 
 func (d *dirFile) abort() {

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/shard/chat"
 )
 
 // Options are the settings of a CPT run, as the command line and the recipe give them. Zero values mean
@@ -23,6 +26,7 @@ type Options struct {
 	Tokenizer     string
 	Engine        string
 	Chat          string
+	ChatDate      string // of a dated chat format, as its template writes it
 	Objective     string
 	State         string
 	KeepThought   bool
@@ -62,7 +66,7 @@ type Progress struct {
 // DefaultOptions returns the defaults of interface and recipe.
 func DefaultOptions() Options {
 	return Options{
-		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", Objective: "world-model", State: "always",
+		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always",
 		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf",
 		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20,
 		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1,
@@ -88,12 +92,18 @@ func oneOf(flag, value string, values ...string) error {
 // Validate returns every problem of the options that shows without reading a file.
 func (o *Options) Validate() error {
 	errs := []error{
-		oneOf("engine", o.Engine, "auto", "bpe"),
+		oneOf("engine", o.Engine, "auto", "bpe", "hf"),
 		oneOf("objective", o.Objective, "world-model", "policy", "all"),
 		oneOf("state", o.State, "always", "changed", "never"),
 		oneOf("mask", o.Mask, "turn", "token", "weight", "off"),
 		oneOf("profile", o.Profile, "hf", "weighted"),
 		o.MaskTable.Validate(),
+	}
+	if o.Chat != "auto" {
+		errs = append(errs, chat.Known(o.Chat))
+	}
+	if o.ChatDate == "" || strings.ContainsAny(o.ChatDate, "\r\n") || !utf8.ValidString(o.ChatDate) {
+		errs = append(errs, fmt.Errorf("--chat-date %q: want a date on one line, as in %q", o.ChatDate, chat.DefaultDate))
 	}
 	positive := func(flag string, n int64, least int64) {
 		if n < least {
@@ -107,8 +117,18 @@ func (o *Options) Validate() error {
 	positive("max-record", o.MaxRecord, 1)
 	positive("max-window", o.MaxWindow, 1<<10)
 	positive("shard-bytes", o.ShardBytes, 1)
-	if o.MaxRecord > maxRecordLimit {
-		errs = append(errs, fmt.Errorf("--max-record %d: want at most %d (2 GiB)", o.MaxRecord, int64(maxRecordLimit)))
+	atMost := func(flag string, n, most int64, why string) {
+		if n > most {
+			errs = append(errs, fmt.Errorf("--%s %d: want at most %d (%s)", flag, n, most, why))
+		}
+	}
+	atMost("max-record", o.MaxRecord, maxRecordLimit, "2 GiB")
+	atMost("seq-len", int64(o.SeqLen), math.MaxInt32, "places in a row have 32 bits")
+	atMost("partitions", int64(o.Partitions), 99_999, "file names have room for five digits")
+	for _, text := range []struct{ flag, value string }{{"seed", o.Seed}, {"domain", o.Domain}} {
+		if !utf8.ValidString(text.value) {
+			errs = append(errs, fmt.Errorf("--%s %q: want UTF-8 text", text.flag, text.value))
+		}
 	}
 	for _, r := range []struct {
 		flag string

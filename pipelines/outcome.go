@@ -71,7 +71,13 @@ func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
 	}
 	o.rec = r
 	o.counts.Domain(r.domain).Records.In++
-	o.counts.AddNotes(r.domain, &rec.Notes)
+	notes := rec.Notes
+	notes[turnmill.NoteCopied] += rec.Copied
+	notes[turnmill.NoteLostPart] += int64(len(rec.Lost))
+	o.counts.AddNotes(r.domain, &notes)
+	for i := range rec.Lost { // parts of a whole file, each a record that the framer could not know of
+		o.lostPart(&rec.Lost[i])
+	}
 	for i := range rec.Rejected { // trajectories that could not be read, among others that could
 		t := &rec.Rejected[i]
 		o.counts.Each(r.domain, func(l *stats.Ledger) { l.Trajectories.In++; l.Trajectories.Reject(t.Reason, 1) })
@@ -80,6 +86,16 @@ func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
 	if r.trajectories+len(rec.Documents) == 0 {
 		o.lose("dropped", turnmill.ReasonNoTarget, "", r.domain, nil)
 	}
+}
+
+// lostPart puts a stretch of a record that could not be read into the accounts, as a record of its own.
+func (o *outcome) lostPart(s *formats.Stretch) {
+	at := o.rec.pos
+	o.rec.pos.Line, o.rec.pos.Offset, o.rec.pos.Bytes = 0, at.Offset+s.Offset, s.Bytes
+	o.counts.Ledger.Total.Records.In++
+	o.counts.Ledger.Total.Records.Reject(s.Reason, 1)
+	o.reject(rejectLine{Kind: "record", Status: "rejected", Reason: s.Reason, Detail: s.Err.Error()})
+	o.rec.pos = at
 }
 
 func position(from source, raw frame.Record) turnmill.Pos {
@@ -316,6 +332,8 @@ func (o *outcome) document(d *turnmill.Document, res *shard.Result) {
 		if r.Row >= 0 {
 			span := o.rows.Rows[r.Row].Turns[0].Observation
 			row.Row, row.TokenStart, row.TokenEnd = int64(r.Row), span.Start, span.End
+		} else if res.Reason == "" { // the document stays, and this window of it goes
+			o.reject(rejectLine{Kind: "turn", Status: "dropped", Reason: r.Reason, ID: d.ID, Turn: &i, Domain: d.Domain})
 		}
 		o.turns = append(o.turns, row)
 	}

@@ -18,6 +18,7 @@ import (
 //	        --> counts
 type partitionWriter struct {
 	setup     *setup
+	pool      *pool
 	partition int
 	to        sink
 
@@ -41,8 +42,8 @@ type place struct {
 	row   int64
 }
 
-func newPartitionWriter(s *setup, i int, to sink) (*partitionWriter, error) {
-	w := &partitionWriter{setup: s, partition: i, to: to, counts: stats.NewCounts()}
+func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
+	w := &partitionWriter{setup: p.setup, pool: p, partition: i, to: to, counts: stats.NewCounts()}
 	var err error
 	if w.turnsFile, err = to.create(turnsPath(i)); err != nil {
 		return nil, err
@@ -102,8 +103,7 @@ func (w *partitionWriter) write(o *outcome) error {
 
 // row appends one row to the current shard, or to a new one when it would grow past the limit.
 func (w *partitionWriter) row(row *turnmill.Row) (place, error) {
-	columns := int64(len(w.setup.profile.Columns()))
-	bytes := columns * 4 * int64(len(row.IDs)+1)
+	bytes := rowBytes(w.setup.profile, len(row.IDs))
 	if w.shardFile != nil && w.shard.Rows() > 0 && w.shard.Size()+bytes > w.setup.plan.Config.ShardBytes {
 		if err := w.endShard(); err != nil {
 			return place{}, err
@@ -128,12 +128,23 @@ func (w *partitionWriter) row(row *turnmill.Row) (place, error) {
 	return at, nil
 }
 
+// rowBytes is what a row adds to a shard: 4 bytes a token and an offset in each column.
+func rowBytes(p arrow.Profile, tokens int) int64 {
+	return int64(len(p.Columns())) * 4 * int64(tokens+1)
+}
+
 func (w *partitionWriter) startShard() error {
 	f, err := w.to.create(shardPath(w.partition, w.shards))
 	if err != nil {
 		return err
 	}
 	w.shardFile = f
+	if w.shard == nil {
+		select {
+		case w.shard = <-w.pool.shards:
+		default:
+		}
+	}
 	if w.shard != nil {
 		w.shard.Reset(f)
 		return nil
@@ -163,6 +174,13 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 		if err := w.endShard(); err != nil {
 			return nil, err
 		}
+	}
+	if w.shard != nil {
+		select {
+		case w.pool.shards <- w.shard:
+		default:
+		}
+		w.shard = nil
 	}
 	if err := w.turns.Close(); err != nil {
 		return nil, err

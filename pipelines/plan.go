@@ -23,6 +23,7 @@ const Version = "0.1.0"
 type Config struct {
 	Format        string   `json:"format"`
 	Domain        string   `json:"domain"`
+	ChatDate      string   `json:"chat-date"`
 	Objective     string   `json:"objective"`
 	State         string   `json:"state"`
 	KeepThought   bool     `json:"keep-thought"`
@@ -43,6 +44,11 @@ type TokenizerInfo struct {
 	SHA256     string `json:"sha256"`
 	Engine     string `json:"engine"`
 	Vocabulary int    `json:"vocabulary"` // one above the largest id
+}
+
+// String names the file, its content and the engine.
+func (t TokenizerInfo) String() string {
+	return fmt.Sprintf("%s %s engine %s", t.Name, t.SHA256, t.Engine)
 }
 
 // ChatInfo names a chat format.
@@ -110,6 +116,13 @@ func decodePlan(data []byte) (*Plan, error) {
 	if p.FormatVersion != FormatVersion {
 		return nil, fmt.Errorf("plan.json: format version %d, this turnmill reads %d; use the turnmill that wrote it (%s)", p.FormatVersion, FormatVersion, p.Turnmill)
 	}
+	for i, ranges := range p.Partitions {
+		for _, r := range ranges {
+			if r.Input < 0 || r.Input >= len(p.Inputs) {
+				return nil, fmt.Errorf("plan.json: %w: partition %d reads input %d of %d", turnmill.ErrCorrupt, i, r.Input, len(p.Inputs))
+			}
+		}
+	}
 	return p, nil
 }
 
@@ -156,7 +169,7 @@ func differences(old, now *Plan) []string {
 	add("pipeline", old.Pipeline, now.Pipeline)
 	out = append(out, configDifferences(&old.Config, &now.Config)...)
 	if old.Tokenizer != now.Tokenizer {
-		add("tokenizer", old.Tokenizer.Name+" "+old.Tokenizer.SHA256, now.Tokenizer.Name+" "+now.Tokenizer.SHA256)
+		add("tokenizer", old.Tokenizer.String(), now.Tokenizer.String())
 	}
 	add("chat", old.Chat.Name+" "+old.Chat.SHA256, now.Chat.Name+" "+now.Chat.SHA256)
 	add("mask", old.Mask.Mode, now.Mask.Mode)

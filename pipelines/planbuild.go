@@ -17,7 +17,7 @@ const partitionBytes = 256 << 20
 // inventory lists the inputs and what each is. window is the largest zstd window that one of them needs.
 func inventory(ctx context.Context, o *Options) (inputs []PlanInput, paths []string, window int64, err error) {
 	if _, err := formatNamed(o.Format); err != nil {
-		return nil, nil, 0, &UsageError{err}
+		return nil, nil, 0, &UsageError{fmt.Errorf("--format: %w", err)}
 	}
 	found, err := ingest.Discover(o.Inputs)
 	if err != nil {
@@ -52,16 +52,16 @@ func examine(f ingest.Input, o *Options) (PlanInput, int64, error) {
 	if in.SHA256, in.Bytes, err = ingest.HeadTail(f.Path); err != nil {
 		return in, 0, err
 	}
-	head, err := ingest.ReadHead(f.Path, o.MaxWindow)
+	head, damage := ingest.ReadHead(f.Path, o.MaxWindow)
 	in.Compression = head.Compression.String()
-	if err != nil && frame.Reason(err) == turnmill.ReasonUnreadable {
-		return in, 0, err
+	if damage != nil && frame.Reason(damage) == turnmill.ReasonUnreadable {
+		return in, 0, damage
 	}
-	if err != nil && len(head.Data) == 0 { // nothing to go by: damaged from its first byte on
-		in.Rejected, in.Detail = frame.Reason(err), detail(err)
+	if damage != nil && len(head.Data) == 0 { // nothing to go by: damaged from its first byte on
+		in.Rejected, in.Detail = frame.Reason(damage), detail(damage)
 		return in, 0, nil
 	}
-	complete := head.Complete && err == nil
+	complete := head.Complete && damage == nil
 	var d formats.Detection
 	if o.Format == "auto" {
 		d, err = formats.Detect(head.Data, complete)
@@ -72,6 +72,10 @@ func examine(f ingest.Input, o *Options) (PlanInput, int64, error) {
 		var reject *turnmill.RecordError
 		if !errors.As(err, &reject) {
 			return in, 0, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if damage != nil { // too little could be read for a format to be told
+			in.Rejected, in.Detail = frame.Reason(damage), detail(damage)
+			return in, 0, nil
 		}
 		plain := *reject
 		plain.Step, plain.Pos = "", turnmill.Pos{}

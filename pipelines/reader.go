@@ -92,7 +92,7 @@ func (r *reader) flush(ctx context.Context) error {
 	r.job = nil
 	j.stored, r.read = r.read, 0
 	p := r.pool
-	j.charge = min(chargeFactor*int64(len(j.text))+1, p.size)
+	j.charge = min(p.setup.tokenizer.charge*int64(len(j.text))+1, p.size)
 	if err := p.budget.Acquire(ctx, j.charge); err != nil {
 		return context.Cause(ctx)
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/turnmill/turnmill/shard/arrow"
 )
 
 // pool is the goroutines of one process, all of them started and joined here.
@@ -23,16 +26,20 @@ type pool struct {
 	setup   *setup
 	jobs    chan *job
 	budget  *semaphore.Weighted
-	size    int64 // of the budget, in bytes
-	ahead   int   // jobs of one partition that may be open
-	spare   sync.Pool
+	size    int64              // of the budget, in bytes
+	ahead   int                // jobs of one partition that may be open
+	spare   sync.Pool          // of *outcome
+	shards  chan *arrow.Writer // whose buffers are the largest that a partition has
 	workers errgroup.Group
 	report  reporter
 }
 
 // chargeFactor is how many bytes of memory a record is charged with for each of its own: its text, the
-// tape, words, tokens, labels and turn rows.
+// tape, words, tokens, labels and turn rows. Engine hf charges more.
 const chargeFactor = 8
+
+// mostActive is how many partitions are open at once: while one ends, the next one keeps the workers busy.
+const mostActive = 2
 
 // jobBytes is how much input a job gathers, so that channels cost nothing beside the work.
 const jobBytes = 128 << 10
@@ -40,7 +47,7 @@ const jobBytes = 128 << 10
 func newPool(s *setup, budget int64, workers int, report reporter) *pool {
 	p := &pool{
 		setup: s, jobs: make(chan *job), size: budget, budget: semaphore.NewWeighted(budget),
-		ahead: 4*workers + 4, report: report,
+		ahead: 4*workers + 4, report: report, shards: make(chan *arrow.Writer, mostActive),
 	}
 	p.spare.New = func() any { return newOutcome(s.mode) }
 	for range workers {
@@ -79,7 +86,7 @@ func (p *pool) partition(ctx context.Context, i int, to sink) (*Commit, error) {
 	})
 	var c *Commit
 	g.Go(func() error {
-		w, err := newPartitionWriter(p.setup, i, to)
+		w, err := newPartitionWriter(p, i, to)
 		if err != nil {
 			return err
 		}
@@ -140,6 +147,7 @@ func cause(ctx context.Context, err error) error {
 // partitions runs the given partitions, active of them at a time, and hands each commit to done, which is
 // called by one goroutine at a time.
 func (p *pool) partitions(ctx context.Context, which []int, active int, to sink, done func(*Commit) error) error {
+	outer := ctx
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(active)
 	var one sync.Mutex
@@ -154,11 +162,12 @@ func (p *pool) partitions(ctx context.Context, which []int, active int, to sink,
 			}
 			one.Lock()
 			defer one.Unlock()
+			runtime.GC() // the partition's files leave buffers behind, and the next one brings its own
 			return done(c)
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return cause(ctx, err)
 	}
-	return nil
+	return context.Cause(outer) // what was not started has not failed
 }

@@ -1,18 +1,14 @@
 package pipelines
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/ingest/formats"
-	"github.com/turnmill/turnmill/internal/demo"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard"
 	"github.com/turnmill/turnmill/shard/arrow"
-	"github.com/turnmill/turnmill/shard/bpe"
 	"github.com/turnmill/turnmill/shard/chat"
 )
 
@@ -23,51 +19,24 @@ type setup struct {
 	planSum string
 	paths   []string // where each input of the plan is now
 
-	model   *bpe.Model
-	chat    *chat.Format
-	table   mask.Table
-	mode    mask.Mode
-	filters *filter.Chain
-	profile arrow.Profile
-}
-
-// loadTokenizer finds and loads a tokenizer: demo, a tokenizer.json, or a directory with one. The name that
-// it returns holds no directory, because names stand in files that are the same everywhere.
-func loadTokenizer(name string) (*bpe.Model, TokenizerInfo, error) {
-	fail := func(err error) (*bpe.Model, TokenizerInfo, error) {
-		return nil, TokenizerInfo{}, &UsageError{fmt.Errorf("--tokenizer %s: %w", name, err)}
-	}
-	data, known := demo.Tokenizer(), "demo"
-	if name != "demo" {
-		path := name
-		info, err := os.Stat(path)
-		if err != nil {
-			return fail(fmt.Errorf("%w; name a tokenizer.json, a directory with one, or demo", errors.Unwrap(err)))
-		}
-		if info.IsDir() {
-			path = filepath.Join(path, "tokenizer.json")
-		}
-		if data, err = os.ReadFile(path); err != nil {
-			return fail(err)
-		}
-		known = filepath.Base(path)
-	}
-	model, err := bpe.Load(data)
-	if err != nil {
-		return fail(err)
-	}
-	return model, TokenizerInfo{Name: known, SHA256: hexSum(data), Engine: "bpe", Vocabulary: model.Size()}, nil
+	tokenizer *tokenizer
+	encoder   func() turnmill.Encoder // a new one for each goroutine
+	chat      *chat.Format
+	table     mask.Table
+	mode      mask.Mode
+	filters   *filter.Chain
+	profile   arrow.Profile
 }
 
 // resolve loads what the options name and returns the setup with a plan that lacks its inputs.
 func resolve(o *Options) (*setup, error) {
-	model, tokenizer, err := loadTokenizer(o.Tokenizer)
+	t, info, err := loadTokenizer(o.Tokenizer, o.Engine)
 	if err != nil {
 		return nil, err
 	}
 	name := o.Chat
 	if name == "auto" {
-		if name, err = chat.Auto(model); err != nil {
+		if name, err = chat.Auto(t); err != nil {
 			return nil, &UsageError{err}
 		}
 	}
@@ -82,23 +51,26 @@ func resolve(o *Options) (*setup, error) {
 	p := &Plan{
 		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: "cpt",
 		Config: Config{
-			Format: o.Format, Domain: o.Domain, Objective: o.Objective, State: o.State, KeepThought: o.KeepThought,
+			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, KeepThought: o.KeepThought,
 			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(),
 			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes,
 		},
-		Tokenizer: tokenizer,
+		Tokenizer: info,
 		Chat:      ChatInfo{Name: name},
 		Mask:      MaskInfo{Mode: mode, Table: o.MaskTable.Spec(), SHA256: o.MaskTable.Hash(), Words: mask.WordsVersion, Seed: o.Seed},
 	}
-	return load(p, model)
+	return load(p, t)
 }
 
 // load makes a setup from a plan: the inverse of what resolve wrote into it.
-func load(p *Plan, model *bpe.Model) (*setup, error) {
-	s := &setup{plan: p, model: model}
+func load(p *Plan, t *tokenizer) (*setup, error) {
+	s := &setup{plan: p, tokenizer: t}
 	var err error
-	if s.chat, err = chat.New(p.Chat.Name, model); err != nil {
+	if s.chat, err = chat.New(p.Chat.Name, t, chat.Options{Date: p.Config.ChatDate}); err != nil {
 		return nil, &UsageError{err}
+	}
+	if s.encoder, err = t.encoders(s.chat.Control()); err != nil {
+		return nil, &UsageError{fmt.Errorf("--tokenizer %s: %w", p.Tokenizer.Name, err)}
 	}
 	if p.Chat.SHA256 == "" {
 		p.Chat.SHA256 = s.chat.SHA256()
@@ -142,7 +114,7 @@ func indexOf(names []string, name string) int {
 // newWorker returns a worker with an encoder and scratch of its own.
 func (s *setup) newWorker() *worker {
 	c := &s.plan.Config
-	builder, err := shard.NewBuilder(s.chat, s.model.NewEncoder(s.chat.Control()), shard.Options{
+	builder, err := shard.NewBuilder(s.chat, s.encoder(), shard.Options{
 		SeqLen: c.SeqLen, Objective: shard.Objective(indexOf(objectives[:], c.Objective)),
 		State: shard.StateMode(indexOf(states[:], c.State)), Weights: s.mode == mask.ModeWeight,
 	})

@@ -17,7 +17,6 @@ import (
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard/arrow"
-	"github.com/turnmill/turnmill/shard/bpe"
 	"github.com/turnmill/turnmill/shard/chat"
 	"github.com/turnmill/turnmill/stats"
 )
@@ -103,7 +102,7 @@ func readLocal(root string) (*local, error) {
 }
 
 // tokenizerOf loads the tokenizer of a run and makes sure that it is the one.
-func tokenizerOf(root, given string, p *Plan) (*bpe.Model, error) {
+func tokenizerOf(root, given string, p *Plan) (*tokenizer, error) {
 	if given == "" {
 		l, err := readLocal(root)
 		if err != nil {
@@ -111,7 +110,7 @@ func tokenizerOf(root, given string, p *Plan) (*bpe.Model, error) {
 		}
 		given = l.Tokenizer
 	}
-	model, info, err := loadTokenizer(given)
+	model, info, err := loadTokenizer(given, p.Tokenizer.Engine)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +140,7 @@ func showRow(o *ShowOptions, p *Plan) (*Shown, error) {
 	}
 	s := &Shown{Shard: at.shard, Row: at.row, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
 		Tokens: len(row.IDs), Mask: p.Mask.Mode}
-	format, err := chat.New(p.Chat.Name, model)
+	format, err := chat.New(p.Chat.Name, model, chat.Options{Date: p.Config.ChatDate})
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +193,7 @@ func number(f float64) *float64 {
 
 // rowView decodes the parts of a row.
 type rowView struct {
-	model  *bpe.Model
+	model  turnmill.Vocabulary
 	format *chat.Format
 	ids    []int32
 	end    int32 // of the part decoded last
@@ -274,7 +273,18 @@ func findRow(o *ShowOptions, p *Plan) ([]stats.TurnRow, place, error) {
 			return nil, at, err
 		}
 	}
-	return nil, at, &UsageError{fmt.Errorf("%s: no such row; it has %d, counted from 0", o.Path, rows+1)}
+	return nil, at, o.missing("row", rows+1)
+}
+
+// missing says that nothing is what the options ask for, among n rows or trajectories.
+func (o *ShowOptions) missing(what string, n int64) error {
+	switch {
+	case o.ID != "":
+		return &UsageError{fmt.Errorf("--id %q: no %s of %s has it; there are %d", o.ID, what, o.Path, n)}
+	case o.Category != "":
+		return &UsageError{fmt.Errorf("--category %s: no %s of %s has such a turn; there are %d", o.Category, what, o.Path, n)}
+	}
+	return &UsageError{fmt.Errorf("--row %d: no such %s of %s; there are %d, counted from 0", o.Row, what, o.Path, n)}
 }
 
 // readRow reads one row of a shard.
@@ -328,7 +338,7 @@ func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
 			return nil, err
 		}
 	}
-	return nil, &UsageError{fmt.Errorf("%s: no such trajectory; %d were read, counted from 0", o.Path, v.n)}
+	return nil, o.missing("trajectory", v.n)
 }
 
 // inputView looks for one trajectory among decoded records.
@@ -350,7 +360,7 @@ func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
 	}
 	mode, err := mask.ParseMode(o.Mask)
 	if err != nil {
-		return nil, &UsageError{err}
+		return nil, &UsageError{fmt.Errorf("--mask: %w", err)}
 	}
 	if v.mask, err = mask.New(o.MaskTable, o.Seed, mode); err != nil {
 		return nil, &UsageError{err}

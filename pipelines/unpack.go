@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 
 	"github.com/turnmill/turnmill"
@@ -55,6 +56,9 @@ func readRange(ctx context.Context, in *PlanInput, rng Range, path string, l lim
 		return sum, err
 	}
 	defer file.Close()
+	if err := sameSize(path, in.Bytes); err != nil {
+		return sum, err
+	}
 	kind, err := frame.ParseCompression(in.Compression)
 	if err != nil {
 		return sum, err
@@ -74,6 +78,20 @@ func readRange(ctx context.Context, in *PlanInput, rng Range, path string, l lim
 	sum.notes = f.Notes()
 	sum.SHA256, err = file.Sum()
 	return sum, err
+}
+
+// sameSize refuses an input that has grown: its records would be half of what a new plan reads, and neither
+// resume nor check would take the run. OpenRange sees what has shrunk.
+func sameSize(path string, planned int64) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() != planned {
+		return fmt.Errorf("%s: %w: it has %d bytes, %d were planned; try to put the file back, or to plan anew with --restart",
+			path, ingest.ErrChanged, info.Size(), planned)
+	}
+	return nil
 }
 
 // visitAll calls visit with all that a framer gives, and counts it.

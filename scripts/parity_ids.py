@@ -1,17 +1,22 @@
-"""Compares the ids of shard/bpe with those of the Hugging Face library, text by text.
+"""Compares the ids of an engine with those of the Hugging Face library, text by text.
 
-    python scripts/parity_ids.py tokenizer.json [--data DIR ...] [--only STAGE ...] [--control TOKEN ...]
+    python scripts/parity_ids.py tokenizer.json [--engine ENGINE] [--data DIR ...] [--only STAGE ...] [--control TOKEN ...]
+    python scripts/parity_ids.py --families WORK [--data DIR ...] [--only STAGE ...]
 
-Needs Python with `tokenizers` (the release that shard/bpe names), and Go. Stages:
+Needs Python with `tokenizers` (the release that shard/bpe names), and Go; engine hf needs `make hf`. With
+--families six published files are fetched into WORK, and each goes through every engine that reads it.
+Stages:
 
     data    every file below DIR as one text, and every string inside its JSON
+    onecp   every code point in one context
     allcp   every code point in ten contexts: proves the class tables
     fuzz    60,000 strings over pieces that meet at awkward places
     nfc     40,000 strings of decomposable characters, jamo and marks
     worst   long runs: one pre-token of a megabyte, blanks, marks, one character again and again
 
 Special tokens are plain text on both sides (encode_special_tokens), and so are those named by --control.
-Exit status 1 when one id differs. Texts come from a fixed seed, so a difference can be met again.
+Ends of bpe are checked for order and for the end of the text, those of hf against the library's offsets.
+Exit status 1 when one differs. Texts come from a fixed seed, so a difference can be met again.
 """
 
 import argparse
@@ -25,10 +30,13 @@ import tempfile
 import threading
 import time
 
+import fetch_tokenizer
 import tokenizers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATCH = 1 << 21  # characters sent at once
+
+HF_FLAGS = ["-tags", "hf", "-ldflags", '-extldflags "-Wl,--gc-sections"']
 
 CONTEXTS = ["{}", "a{}", "{}a", "a{}b", " {}", "{} ", "'{}", "{}'s 1", "!{}\n", "\n{}  {}{}\u0301"]
 
@@ -83,8 +91,8 @@ def data_texts(folders):
                     yield s.encode("utf-8", "replace").decode()  # lone surrogates become "?"
 
 
-def allcp_texts():
-    for context in CONTEXTS:
+def codepoint_texts(contexts):
+    for context in contexts:
         for c in range(0x110000):
             if not 0xD800 <= c < 0xE000:
                 yield context.replace("{}", chr(c))
@@ -149,10 +157,11 @@ def worst_texts():
 
 
 class Engine:
-    """A running bpe-ids. Texts are written by a thread, so neither side waits for the other's buffer."""
+    """A running scripts/ids. Texts are written by a thread, so neither side waits for the other's buffer."""
 
-    def __init__(self, binary, tokenizer, control):
-        self.proc = subprocess.Popen([binary, tokenizer, *control], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, binary, name, tokenizer, control):
+        self.name = name
+        self.proc = subprocess.Popen([binary, name, tokenizer, *control], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def encode(self, texts):
         raw = [t.encode() for t in texts]
@@ -175,13 +184,13 @@ class Engine:
     def read(self, n):
         data = self.proc.stdout.read(n)
         if len(data) != n:
-            sys.exit("bpe-ids ended early")
+            sys.exit("scripts/ids ended early")
         return data
 
     def close(self):
         self.proc.stdin.close()
         if self.proc.wait() != 0:
-            sys.exit("bpe-ids failed")
+            sys.exit("scripts/ids failed")
 
 
 def oracle(path, control):
@@ -210,13 +219,32 @@ def batches(texts):
         yield batch
 
 
-def fault(ours, theirs, others):
+def ends_of(text, offsets):
+    """What the engine hf makes of the library's offsets, which count characters here: ends never decrease,
+    and what was composed into a character belongs to its token."""
+    at = [0]
+    for c in text:
+        at.append(at[-1] + len(c.encode()))
+    ends, end = [], 0
+    for i, (_, stop) in enumerate(offsets):
+        end = max(end, stop)
+        following = offsets[i + 1][0] if i + 1 < len(offsets) else len(text)
+        while end < following and not text[end].isspace():
+            end += 1
+        ends.append(at[end])
+    return ends
+
+
+def fault(ours, theirs, others, ends_wanted=None):
     """What is wrong with one answer, or None."""
     ids, ends, _, added, size = ours
     if ids != theirs:
         at = next((i for i, (a, b) in enumerate(zip(ids, theirs)) if a != b), min(len(ids), len(theirs)))
         return f"token {at}: {ids[max(0, at - 2):at + 4]}, the library has {theirs[max(0, at - 2):at + 4]}"
-    if ends and (ends[-1] != size or sorted(ends) != list(ends)):
+    if ends_wanted is not None and ends_wanted != list(ends):
+        at = next(i for i, (a, b) in enumerate(zip(ends, ends_wanted)) if a != b)
+        return f"end of token {at}: {ends[at]}, the library has {ends_wanted[at]}"
+    if ends_wanted is None and ends and (ends[-1] != size or sorted(ends) != list(ends)):
         return f"ends {ends[-4:]} of a text of {size} bytes"
     if (added or not others.isdisjoint(ids)) and added != sum(i in others for i in ids):
         return f"{added} added tokens counted"
@@ -228,10 +256,12 @@ def compare(name, texts, engine, tok, others):
     began = time.monotonic()
     for batch in batches(texts):
         ours = engine.encode(batch)
-        for text, mine, other in zip(batch, ours, tok.encode_batch_fast(batch, add_special_tokens=False)):
+        offsets = engine.name == "hf"
+        library = tok.encode_batch if offsets else tok.encode_batch_fast
+        for text, mine, other in zip(batch, ours, library(batch, add_special_tokens=False)):
             theirs = tuple(other.ids)
             count, ids, size = count + 1, ids + len(theirs), size + mine[4]
-            wrong = fault(mine, theirs, others)
+            wrong = fault(mine, theirs, others, ends_of(text, other.offsets) if offsets else None)
             if wrong:
                 bad += 1
                 if bad <= 5:
@@ -240,28 +270,53 @@ def compare(name, texts, engine, tok, others):
     return count, ids, bad
 
 
+def run(args, engine_name, path, control, work):
+    """Compares one engine over one file; the number of faults."""
+    tok, others, added = oracle(path, control)
+    stages = {"data": lambda: data_texts(args.data), "onecp": lambda: codepoint_texts(["!{}a{} {}'s\n"]),
+              "allcp": lambda: codepoint_texts(CONTEXTS), "fuzz": lambda: fuzz_texts(added), "nfc": nfc_texts, "worst": worst_texts}
+    print(f"{path.parent.name}/{path.name}, engine {engine_name}, tokenizers {tokenizers.__version__}")
+    total = (0, 0, 0)
+    engine = Engine(build(engine_name, work), engine_name, str(path), control)
+    for name, texts in stages.items():
+        if name in (args.only or ("data", "allcp", "fuzz", "nfc", "worst")):
+            total = tuple(map(sum, zip(total, compare(name, texts(), engine, tok, others))))
+    engine.close()
+    print(f"total  {total[0]:>10,} texts {total[1]:>25,} ids {total[2]} mismatches", flush=True)
+    return total[2]
+
+
+def build(engine_name, work):
+    binary = str(pathlib.Path(work) / f"ids-{engine_name}")
+    flags = HF_FLAGS if engine_name == "hf" else []
+    subprocess.run(["go", "build", *flags, "-o", binary, "./scripts/ids"], cwd=ROOT, check=True)
+    return binary
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tokenizer", type=pathlib.Path)
+    parser.add_argument("tokenizer", type=pathlib.Path, nargs="?")
+    parser.add_argument("--families", type=pathlib.Path, metavar="WORK")
+    parser.add_argument("--family", action="append", default=[], metavar="NAME", help="of --families only these")
+    parser.add_argument("--engine", choices=("bpe", "hf"), help="with --families only this one; else bpe unless told")
     parser.add_argument("--data", action="append", default=[], metavar="DIR")
     parser.add_argument("--only", action="append", default=[], metavar="STAGE")
     parser.add_argument("--control", action="append", default=[], metavar="TOKEN")
     args = parser.parse_args()
-    tok, others, added = oracle(args.tokenizer, args.control)
-    stages = {"data": lambda: data_texts(args.data), "allcp": allcp_texts, "fuzz": lambda: fuzz_texts(added),
-              "nfc": nfc_texts, "worst": worst_texts}
-    print(f"{args.tokenizer.name}, tokenizers {tokenizers.__version__}")
-    total = (0, 0, 0)
+    if (args.tokenizer is None) == (args.families is None):
+        parser.error("name a tokenizer.json, or --families")
+    bad = 0
     with tempfile.TemporaryDirectory() as work:
-        binary = str(pathlib.Path(work) / "bpe-ids")
-        subprocess.run(["go", "build", "-o", binary, "./scripts/bpe-ids"], cwd=ROOT, check=True)
-        engine = Engine(binary, str(args.tokenizer), args.control)
-        for name, texts in stages.items():
-            if not args.only or name in args.only:
-                total = tuple(map(sum, zip(total, compare(name, texts(), engine, tok, others))))
-        engine.close()
-    print(f"total  {total[0]:>10,} texts {total[1]:>25,} ids {total[2]} mismatches")
-    return 1 if total[2] else 0
+        if args.tokenizer:
+            bad = run(args, args.engine or "bpe", args.tokenizer, args.control, work)
+        for name, family in fetch_tokenizer.FAMILIES.items():
+            if args.families is None or args.family and name not in args.family:
+                continue
+            path = fetch_tokenizer.fetch(family.package, family.version, args.families) / "tokenizer.json"
+            for engine in family.engines:
+                if args.engine in (None, engine):
+                    bad += run(args, engine, path, list(family.control) + args.control, work)
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

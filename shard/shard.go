@@ -7,6 +7,10 @@
 //	row      | system | turn i ... turn j |                  at most SeqLen tokens; windows never overlap
 //	labels   -100 everywhere, the id on kept targets: observation and its end token
 //
+// Some formats write a row's first or last turn unlike the others. The first and the last turn of a
+// trajectory, which can stand in no other place, are encoded so at once, and any other one a second time
+// where a window begins or ends with it.
+//
 // A turn is never split. One that does not fit beside the system prompt is dropped and the next window
 // starts after it. A row without a trained token does not leave this package.
 package shard
@@ -101,6 +105,7 @@ type Builder struct {
 	options Options
 	format  *chat.Format
 	text    *chat.Text
+	ends    form // the forms that the format gives the first and the last turn of a row of the trajectory
 	pieces  []piece
 	results []TurnResult
 	notes   turnmill.Notes
@@ -111,9 +116,13 @@ type piece struct {
 	turn                int // position in Trajectory.Turns
 	all                 turnmill.Span
 	action, observation turnmill.Span
-	last                bool // written as a row's last turn
+	form                form
 	differs             bool // the published template would differ
 }
+
+// form says that a turn is written as a row's first, and as its last. It is false where the format makes no
+// difference, so that equal forms are equal tokens.
+type form struct{ first, last bool }
 
 // NewBuilder returns a builder that writes format with e, which it alone uses.
 func NewBuilder(format *chat.Format, e turnmill.Encoder, o Options) (*Builder, error) {
@@ -133,19 +142,21 @@ func (b *Builder) Trajectory(t *turnmill.Trajectory, targets []Target, d Drawer,
 	for i := range targets {
 		b.results[i] = TurnResult{Verdict: targets[i].Verdict, Row: -1}
 	}
+	b.ends.first, b.ends.last = b.format.Forms(&t.System)
 	b.format.System(b.text, &t.System)
 	if err := b.text.Err(); err != nil {
 		return Result{}, err
 	}
 	system := int32(len(b.text.IDs))
-	if int(system) >= b.options.SeqLen {
+	fits, err := b.encode(t, targets, system)
+	if err != nil {
+		return Result{}, err
+	}
+	if !fits {
 		for i := range b.results {
 			b.drop(i, turnmill.ReasonSystemTooLong)
 		}
 		return b.result(turnmill.ReasonSystemTooLong), nil
-	}
-	if err := b.encode(t, targets); err != nil {
-		return Result{}, err
 	}
 	rows, ids, turns := len(out.Rows), len(out.ids), len(out.turns)
 	if err := b.windows(t, targets, d, system, out); err != nil {
@@ -182,35 +193,41 @@ func (b *Builder) firstReason() turnmill.Reason {
 	return turnmill.ReasonNoLoss
 }
 
-// encode writes every turn that is left as a piece. The last one is written as a row's last turn at once,
-// since it can be nothing else.
-func (b *Builder) encode(t *turnmill.Trajectory, targets []Target) error {
+// encode writes every turn that is left as a piece: the first of them as a row's first turn and the last as a
+// row's last, which is what they are in any window. It stops when the system prompt, which takes system
+// tokens before the first turn and may take more inside it, leaves no room.
+func (b *Builder) encode(t *turnmill.Trajectory, targets []Target, system int32) (fits bool, err error) {
+	if int(system) >= b.options.SeqLen {
+		return false, nil
+	}
 	final := -1
 	for i := range targets {
 		if targets[i].Status != turnmill.StatusDropped {
 			final = i
 		}
 	}
-	before := "" // the observation before this turn, filtered turns included
 	for i := range t.Turns {
-		if targets[i].Status != turnmill.StatusDropped {
-			p, err := b.piece(t, i, before, i == final)
-			if err != nil {
-				return err
-			}
-			b.pieces = append(b.pieces, p)
-			r := &b.results[i]
-			r.Observation = p.observation.Len() - 1
-			if targets[i].Status == turnmill.StatusTarget {
-				r.Loss = b.loss(p)
-			}
+		if targets[i].Status == turnmill.StatusDropped {
+			continue
 		}
-		before = t.Turns[i].Observation
+		p, err := b.piece(t, i, form{first: len(b.pieces) == 0 && b.ends.first, last: i == final && b.ends.last})
+		if err != nil {
+			return false, err
+		}
+		if inside := b.text.Prompt - p.all.Start; int(system+inside) >= b.options.SeqLen {
+			return false, nil
+		}
+		b.pieces = append(b.pieces, p)
+		r := &b.results[i]
+		r.Observation = p.observation.Len() - 1
+		if targets[i].Status == turnmill.StatusTarget {
+			r.Loss = b.loss(p)
+		}
 	}
 	b.notes[turnmill.NoteForgedControl] += int64(b.text.Forged)
 	b.notes[turnmill.NoteAddedToken] += int64(b.text.Added)
 	b.notes[turnmill.NoteStraddle] += int64(b.text.Straddles)
-	return nil
+	return true, nil
 }
 
 func (b *Builder) loss(p piece) int32 {
@@ -223,21 +240,29 @@ func (b *Builder) loss(p piece) int32 {
 	return p.observation.Len()
 }
 
-func (b *Builder) piece(t *turnmill.Trajectory, i int, before string, last bool) (piece, error) {
+// piece writes turn i in the given form at the end of the text.
+func (b *Builder) piece(t *turnmill.Trajectory, i int, as form) (piece, error) {
 	turn := &t.Turns[i]
-	state := turn.State
-	if b.options.State == StateNever || b.options.State == StateChanged && state == before {
-		state = ""
+	place := chat.Place{State: turn.State, Last: as.last}
+	before := "" // the observation before this turn, filtered turns included
+	if i > 0 {
+		before = t.Turns[i-1].Observation
+	}
+	if b.options.State == StateNever || b.options.State == StateChanged && turn.State == before {
+		place.State = ""
+	}
+	if as.first {
+		place.First = &t.System
 	}
 	start := int32(len(b.text.IDs))
-	b.format.Turn(b.text, turn, state, last)
+	b.format.Turn(b.text, turn, place)
 	if err := b.text.Err(); err != nil {
 		return piece{}, fmt.Errorf("turn %d: %w", turn.Index, err)
 	}
 	return piece{
 		turn: i, all: turnmill.Span{Start: start, End: int32(len(b.text.IDs))},
 		action: b.text.Action, observation: b.text.Observation,
-		last: last, differs: b.format.Differs(turn, last),
+		form: as, differs: b.format.Differs(turn, place),
 	}, nil
 }
 

@@ -16,7 +16,7 @@ import (
 
 func newBuilder(t testing.TB, format string, o Options) *Builder {
 	t.Helper()
-	f, err := chat.New(format, toytoken.Tokenizer{})
+	f, err := chat.New(format, toytoken.Tokenizer{}, chat.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,37 +280,50 @@ func TestTokenDraws(t *testing.T) {
 
 func TestDocumentWindows(t *testing.T) {
 	for _, c := range []struct {
-		text   string
-		seqLen int
-		rows   []int // lengths
-		loss   int32
-		lost   int64
+		format, text string
+		seqLen       int
+		rows         []string
+		loss         int32
+		lost         int64
 	}{
-		{"abcdefg", 100, []int{8}, 7, 0},
-		{"abcdefg", 4, []int{4, 4}, 7, 1},
-		{"abcdefgh", 4, []int{4, 4}, 8, 2}, // the third window is the end token alone
+		{"chatml", "abcdefg", 100, []string{"abcdefg<|endoftext|>"}, 7, 0},
+		{"chatml", "abcdefg", 4, []string{"abcd", "efg<|endoftext|>"}, 7, 1},
+		{"chatml", "abcdefgh", 4, []string{"abcd", "efgh"}, 8, 2}, // the third window is the end token alone
+		{"llama3", "abcdefg", 100, []string{"<|begin_of_text|>abcdefg<|end_of_text|>"}, 8, 0},
+		{"llama3.1", "abcdefg", 5, []string{"<|begin_of_text|>abcd", "<|begin_of_text|>efg<|end_of_text|>"}, 8, 0},
+		{"deepseek", "abc", 3, []string{"<｜begin▁of▁sentence｜>ab", "<｜begin▁of▁sentence｜>c<｜end▁of▁sentence｜>"}, 4, 0},
+		{"gemma", "a", 2, []string{"<bos>a", "<bos><eos>"}, 2, 0},
 	} {
 		var rows Rows
-		res, err := newBuilder(t, "chatml", Options{SeqLen: c.seqLen}).Document(c.text, &rows)
+		res, err := newBuilder(t, c.format, Options{SeqLen: c.seqLen, Weights: true}).Document(c.text, &rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var lengths []int
+		var texts []string
 		var sum, out int32
 		for _, r := range rows.Rows {
-			lengths = append(lengths, len(r.IDs))
-			if r.Labels[0] != turnmill.IgnoreIndex || slices.Contains(r.Labels[1:], turnmill.IgnoreIndex) {
-				t.Errorf("labels %v: all but the first are trained", r.Labels)
+			texts = append(texts, decode(r.IDs))
+			if r.Labels[0] != turnmill.IgnoreIndex || !slices.Equal(r.Labels[1:], r.IDs[1:]) || slices.Contains(r.Weights[1:], 0) || r.Weights[0] != 0 {
+				t.Errorf("labels %v, weights %v of %v: all but the first are trained", r.Labels, r.Weights, r.IDs)
+			}
+			want := turnmill.Span{End: int32(len(r.IDs))}
+			if chat.Begins(c.format) {
+				want.Start = 1
+			}
+			if tt := r.Turns[0]; tt.Observation != want || tt.Trained != int32(len(r.IDs))-1 {
+				t.Errorf("%+v in a row of %d", tt, len(r.IDs))
 			}
 		}
+		observed := int32(0)
 		for _, r := range res.Turns {
 			sum += r.Loss
+			observed += r.Observation
 			if r.Row >= 0 {
 				out += r.Trained
 			}
 		}
-		if diff := cmp.Diff(c.rows, lengths); diff != "" || sum != c.loss || res.RowLoss != c.lost || int64(sum) != int64(out)+res.RowLoss {
-			t.Errorf("%q at %d: rows %v, loss %d, trained %d, lost %d", c.text, c.seqLen, lengths, sum, out, res.RowLoss)
+		if diff := cmp.Diff(c.rows, texts); diff != "" || sum != c.loss || res.RowLoss != c.lost || int64(sum) != int64(out)+res.RowLoss || int(observed) != len(c.text) {
+			t.Errorf("%s, %q at %d: rows %q, loss %d, trained %d, lost %d, %d of the text", c.format, c.text, c.seqLen, texts, sum, out, res.RowLoss, observed)
 		}
 	}
 }
@@ -330,6 +343,7 @@ func TestEachTargetOnce(t *testing.T) {
 		}
 		o := Options{SeqLen: rapid.IntRange(2, 400).Draw(rt, "seqlen"), Objective: Objective(rapid.IntRange(0, 2).Draw(rt, "objective"))}
 		format := rapid.SampledFrom(chat.Names()).Draw(rt, "format")
+		traj.System.TaskDescription = rapid.StringMatching(`(\n?[a-c]{1,40}\n?)?`).Draw(rt, "prompt")
 		var rows Rows
 		res, err := newBuilder(t, format, o).Trajectory(traj, targets, nil, &rows)
 		if err != nil {
@@ -366,7 +380,7 @@ func TestEachTargetOnce(t *testing.T) {
 					rt.Fatalf("turn %d: %d trained, want %d", tt.Turn, tt.Trained, want)
 				}
 				text := decode(r.IDs[tt.Observation.Start:tt.Observation.End])
-				if !strings.HasSuffix(text, traj.Turns[tt.Turn].Observation+"<|im_end|>") {
+				if !strings.HasSuffix(text, traj.Turns[tt.Turn].Observation+endTokens(format)[1]) {
 					rt.Fatalf("turn %d: span holds %q", tt.Turn, text)
 				}
 				count -= int(tt.Trained)
@@ -374,6 +388,7 @@ func TestEachTargetOnce(t *testing.T) {
 			if count != 0 {
 				rt.Fatalf("%d trained tokens outside the turns' spans", count)
 			}
+			sameAlone(t, rt, format, o, traj, targets, r)
 		}
 		for i, k := range seen {
 			if inRow := res.Turns[i].Row >= 0; k > 1 || inRow != (k == 1) || inRow == (res.Turns[i].Status == turnmill.StatusDropped) {
@@ -381,6 +396,37 @@ func TestEachTargetOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// endTokens are the tokens that end an action and an observation.
+func endTokens(format string) [2]string {
+	switch format {
+	case "chatml", "qwen3":
+		return [2]string{"<|im_end|>", "<|im_end|>"}
+	case "deepseek":
+		return [2]string{"<｜Assistant｜>", "<｜end▁of▁sentence｜>"}
+	case "gemma":
+		return [2]string{"<end_of_turn>", "<end_of_turn>"}
+	}
+	return [2]string{"<|eot_id|>", "<|eot_id|>"}
+}
+
+// sameAlone proves that a window is the row that its turns give as a trajectory of their own.
+func sameAlone(t *testing.T, rt *rapid.T, format string, o Options, traj *turnmill.Trajectory, targets []Target, row turnmill.Row) {
+	alone := &turnmill.Trajectory{System: traj.System}
+	var its []Target
+	for _, tt := range row.Turns {
+		alone.Turns = append(alone.Turns, traj.Turns[tt.Turn])
+		its = append(its, targets[tt.Turn])
+	}
+	var rows Rows
+	o.SeqLen = 0
+	if _, err := newBuilder(t, format, o).Trajectory(alone, its, nil, &rows); err != nil {
+		rt.Fatal(err)
+	}
+	if len(rows.Rows) != 1 || !slices.Equal(rows.Rows[0].IDs, row.IDs) || !slices.Equal(rows.Rows[0].Labels, row.Labels) {
+		rt.Fatalf("the window %q is not what its turns give alone", decode(row.IDs))
+	}
 }
 
 // One row of S-1, S and S+1 tokens: the first two stay whole.

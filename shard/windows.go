@@ -8,54 +8,66 @@ import (
 func (b *Builder) windows(t *turnmill.Trajectory, targets []Target, d Drawer, system int32, out *Rows) error {
 	room := int32(b.options.SeqLen) - system
 	for from := 0; from < len(b.pieces); {
-		to, used := from, int32(0)
-		for to < len(b.pieces) && used+b.pieces[to].all.Len() <= room {
-			used += b.pieces[to].all.Len()
-			to++
-		}
-		var err error
-		if to, err = b.closeWindow(t, from, to, used, room); err != nil {
+		base := len(b.text.IDs)
+		to, err := b.window(t, from, room)
+		if err != nil {
 			return err
 		}
 		if to == from {
 			b.drop(b.pieces[from].turn, turnmill.ReasonTurnTooLong)
 			from++
-			continue
+		} else {
+			b.row(t, targets, d, system, b.pieces[from:to], out)
+			from = to
 		}
-		b.row(t, targets, d, system, b.pieces[from:to], out)
-		from = to
+		b.text.IDs = b.text.IDs[:base] // pieces that were written again stand in the row now
 	}
 	return nil
 }
 
-// closeWindow writes the last turn of pieces[from:to] as a row's last turn, and leaves turns out of the
-// window until that fits. It returns the new end.
-func (b *Builder) closeWindow(t *turnmill.Trajectory, from, to int, used, room int32) (int, error) {
+// window writes the first piece from from as a row's first turn, takes as many pieces as fit in room tokens,
+// and writes the last of them as a row's last, leaving turns out until that fits. It returns the end of the
+// window, which is from when not one piece fits.
+func (b *Builder) window(t *turnmill.Trajectory, from int, room int32) (to int, err error) {
+	first, err := b.as(t, from, form{first: b.ends.first, last: b.pieces[from].form.last})
+	if err != nil {
+		return 0, err
+	}
+	b.set(from, first)
+	used := int32(0)
+	for to = from; to < len(b.pieces) && used+b.pieces[to].all.Len() <= room; to++ {
+		used += b.pieces[to].all.Len()
+	}
 	for ; to > from; to-- {
-		p := &b.pieces[to-1]
-		if p.last || !b.format.LastDiffers() {
-			return to, nil
-		}
-		used -= p.all.Len()
-		before := ""
-		if p.turn > 0 {
-			before = t.Turns[p.turn-1].Observation
-		}
-		last, err := b.piece(t, p.turn, before, true)
+		used -= b.pieces[to-1].all.Len()
+		last, err := b.as(t, to-1, form{first: b.pieces[to-1].form.first, last: b.ends.last})
 		if err != nil {
 			return 0, err
 		}
 		if used+last.all.Len() <= room {
-			r := &b.results[p.turn]
-			*p = last
-			r.Observation = p.observation.Len() - 1
-			if r.Loss > 0 {
-				r.Loss = b.loss(last)
-			}
+			b.set(to-1, last)
 			return to, nil
 		}
 	}
 	return from, nil
+}
+
+// as returns piece i in the given form, written again when it has another.
+func (b *Builder) as(t *turnmill.Trajectory, i int, want form) (piece, error) {
+	if p := b.pieces[i]; p.form == want {
+		return p, nil
+	}
+	return b.piece(t, b.pieces[i].turn, want)
+}
+
+// set makes p piece i, with the counts that follow from its form.
+func (b *Builder) set(i int, p piece) {
+	b.pieces[i] = p
+	r := &b.results[p.turn]
+	r.Observation = p.observation.Len() - 1
+	if r.Loss > 0 {
+		r.Loss = b.loss(p)
+	}
 }
 
 // row appends one row, or marks its turns no_loss when nothing in it would be trained.
@@ -66,7 +78,7 @@ func (b *Builder) row(t *turnmill.Trajectory, targets []Target, d Drawer, system
 	if b.options.Weights {
 		out.weights = append(out.weights, make([]float32, system)...)
 	}
-	trained, differs := int32(0), false
+	trained, differs := int32(0), b.format.SystemDiffers(&t.System)
 	for _, p := range pieces {
 		shift := int32(len(out.ids)-ids0) - p.all.Start
 		out.ids = append(out.ids, b.text.IDs[p.all.Start:p.all.End]...)
@@ -141,8 +153,8 @@ func (b *Builder) spans(tt turnmill.TurnTokens) [2]turnmill.Span {
 	return [2]turnmill.Span{tt.Observation}
 }
 
-// Document appends the rows of a text to out: windows of SeqLen tokens, all of them trained but the first
-// of each row.
+// Document appends the rows of a text to out: windows of SeqLen tokens, each of which begins with the token
+// that begins a text, where the format has one. All tokens but the first of a row are trained.
 func (b *Builder) Document(text string, out *Rows) (Result, error) {
 	b.start(0)
 	b.format.Document(b.text, text)
@@ -152,25 +164,24 @@ func (b *Builder) Document(text string, out *Rows) (Result, error) {
 	b.notes[turnmill.NoteForgedControl] += int64(b.text.Forged)
 	b.notes[turnmill.NoteAddedToken] += int64(b.text.Added)
 	var lost int64
-	all := b.text.IDs
+	head, all := b.text.IDs[:b.text.Observation.Start], b.text.IDs[b.text.Observation.Start:]
 	for from, window := 0, 0; from < len(all); window++ {
-		to := min(from+b.options.SeqLen, len(all))
+		to := min(from+b.options.SeqLen-len(head), len(all))
 		end := int32(0)
 		if to == len(all) {
 			end = 1
 		}
 		loss := int32(to - from)
-		if window == 0 {
-			loss-- // nothing comes before the first token: it was never a target
-		} else {
-			lost++ // a target but for its place in the row
+		r := TurnResult{Verdict: turnmill.Verdict{Status: turnmill.StatusTarget}, Row: len(out.Rows), Observation: loss - end,
+			Loss: loss, Trained: int32(len(head)) + loss - 1}
+		if len(head) == 0 && window == 0 {
+			r.Loss-- // nothing comes before the first token: it was never a target
 		}
-		r := TurnResult{Verdict: turnmill.Verdict{Status: turnmill.StatusTarget}, Row: len(out.Rows), Observation: int32(to-from) - end,
-			Loss: loss, Trained: int32(to-from) - 1}
+		lost += int64(r.Loss - r.Trained) // a target but for its place in the row
 		if r.Trained == 0 {
 			r.Row, r.Verdict = -1, turnmill.Verdict{Status: turnmill.StatusDropped, Reason: turnmill.ReasonNoLoss}
 		} else {
-			b.documentRow(all[from:to], window, end, out)
+			b.documentRow(head, all[from:to], window, end, out)
 		}
 		b.results = append(b.results, r)
 		from = to
@@ -183,19 +194,19 @@ func (b *Builder) Document(text string, out *Rows) (Result, error) {
 	return res, nil
 }
 
-func (b *Builder) documentRow(ids []int32, window int, end int32, out *Rows) {
+func (b *Builder) documentRow(head, ids []int32, window int, end int32, out *Rows) {
 	ids0, turns0 := len(out.ids), len(out.turns)
-	out.ids = append(out.ids, ids...)
-	out.labels = append(append(out.labels, turnmill.IgnoreIndex), ids[1:]...)
+	out.ids = append(append(out.ids, head...), ids...)
+	n := len(out.ids) - ids0
+	out.labels = append(append(out.labels, turnmill.IgnoreIndex), out.ids[ids0+1:]...)
 	if b.options.Weights {
 		out.weights = append(out.weights, 0)
-		for range ids[1:] {
+		for range n - 1 {
 			out.weights = append(out.weights, 1)
 		}
 	}
-	n := int32(len(ids))
 	out.turns = append(out.turns, turnmill.TurnTokens{
-		Turn: window, Observation: turnmill.Span{End: n}, EndTokens: end, Trained: n - 1})
+		Turn: window, Observation: turnmill.Span{Start: int32(len(head)), End: int32(n)}, EndTokens: end, Trained: int32(n) - 1})
 	out.add(ids0, turns0)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/turnmill/turnmill"
 )
@@ -76,10 +77,14 @@ func (c *Counts) Domain(d turnmill.Domain) *Ledger {
 	l := c.Ledger.Domains[d]
 	if l == nil {
 		l = newLedger()
-		c.Ledger.Domains[d] = l
+		c.Ledger.Domains[own(d)] = l
 	}
 	return l
 }
+
+// own returns a domain's name in memory of its own: a name that a record brings is valid until the next
+// record only, and a key lives as long as its map.
+func own(d turnmill.Domain) turnmill.Domain { return turnmill.Domain(strings.Clone(string(d))) }
 
 // Each calls f with the ledger of the whole and with that of a domain.
 func (c *Counts) Each(d turnmill.Domain, f func(*Ledger)) {
@@ -109,7 +114,7 @@ func addNamed(into map[turnmill.Domain]map[string]int64, d turnmill.Domain, name
 	m := into[d]
 	if m == nil {
 		m = map[string]int64{}
-		into[d] = m
+		into[own(d)] = m
 	}
 	m[name] += n
 }
@@ -119,7 +124,7 @@ func (c *Counts) AddTurn(d turnmill.Domain, category string, t MaskCount) {
 	cells := c.Mask[d]
 	if cells == nil {
 		cells = map[string]*MaskCount{}
-		c.Mask[d] = cells
+		c.Mask[own(d)] = cells
 	}
 	m := cells[category]
 	if m == nil {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,14 +14,26 @@ import (
 func newCheck(s streams) *cobra.Command {
 	o := pipelines.CheckOptions{}
 	cmd := &cobra.Command{
-		Use:   "check OUT",
+		Use:   "check OUT [--inputs DIR...]",
 		Short: "Re-read everything, prove the ledger and the mask; exit 1 with the faults named",
 		Long: `check reads every file of a finished run again and proves that they agree: checksums, the ledger from the
 files, labels against the turns table, the mask from its integers. With --inputs it also frames, decodes and
 encodes the inputs again, in memory, and compares every byte.`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("OUT is missing")
+			case len(args) > 1 && len(o.Inputs) == 0:
+				return fmt.Errorf("one OUT at a time, and %q comes after it", args[1])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Path = args[0]
+			o.Inputs = append(o.Inputs, args[1:]...)
+			if info, err := os.Stat(o.Path); err == nil && !info.IsDir() {
+				return usage(fmt.Errorf("%s: it is a file; name the directory of a run", o.Path))
+			}
 			limitMemory(o.Memory)
 			r, err := pipelines.Check(cmd.Context(), o)
 			if err != nil {
@@ -34,7 +48,7 @@ encodes the inputs again, in memory, and compares every byte.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument is now, in the order of the plan; runs every partition again and compares bytes")
+	fs.StringArrayVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument is now, in the order of the plan: --inputs A B, or --inputs A --inputs B; runs every partition again and compares bytes")
 	fs.StringVar(&o.Tokenizer, "tokenizer", "", "for --inputs: the run's tokenizer `T`, where it is now")
 	fs.IntVar(&o.Workers, "workers", 0, "for --inputs: `N` goroutines; 0: one a CPU")
 	o.Memory = pipelines.DefaultOptions().Memory

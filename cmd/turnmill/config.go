@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,16 +66,17 @@ func printRecipe(w io.Writer, fs *pflag.FlagSet, inputs []string, flags map[stri
 		add("inputs", list(inputs), from)
 	}
 	fs.VisitAll(func(f *pflag.Flag) {
-		if f.Name == "recipe" || f.Name == "help" || f.Value.String() == "" {
+		source := origin(f.Name)
+		if f.Name == "recipe" || f.Name == "help" || f.Value.String() == "" && source == "default" {
 			return
 		}
 		if l, ok := f.Value.(pflag.SliceValue); ok {
 			if len(l.GetSlice()) > 0 {
-				add(f.Name, list(l.GetSlice()), origin(f.Name))
+				add(f.Name, list(l.GetSlice()), source)
 			}
 			return
 		}
-		add(f.Name, scalar(f.Value.String(), f.Value.Type()), origin(f.Name))
+		add(f.Name, scalar(f.Value.String(), f.Value.Type()), source)
 	})
 	e := yaml.NewEncoder(w)
 	e.SetIndent(2)
@@ -94,11 +94,27 @@ func list(values []string) *yaml.Node {
 	return n
 }
 
-// scalar quotes texts that YAML would read as something else, so that a seed 010 stays 010.
+// scalar quotes every text that some reader of YAML may take for more than a text, so that a seed 010 stays
+// 010.
 func scalar(value, kind string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Value: value}
-	if _, err := strconv.ParseFloat(value, 64); kind == "string" && (err == nil || strings.ContainsAny(value, ":#{}[],&*!|>'\"%@`") || value == "true" || value == "false" || value == "null" || value == "off") {
+	if kind == "string" && !plainText(value) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
+}
+
+// plainText tells whether a text is a word or a path of letters, and none of YAML's own words.
+func plainText(s string) bool {
+	switch strings.ToLower(s) {
+	case "", "true", "false", "null", "on", "off", "yes", "no", "y", "n":
+		return false
+	}
+	for i, c := range []byte(s) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9') && strings.IndexByte("_-./", c) < 0) {
+			return false
+		}
+	}
+	return true
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -53,8 +55,9 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Format, "format", o.Format, "`NAME` of the inputs' format (turnmill formats); auto: by content")
 	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record: mcp search terminal swe android web os, or another; auto: the format's own rule")
 	fs.StringVar(&o.Tokenizer, "tokenizer", o.Tokenizer, "`T`: a tokenizer.json, a directory with one, or demo (embedded)")
-	fs.StringVar(&o.Engine, "engine", o.Engine, "tokenizer engine `E`: auto, bpe")
-	fs.StringVar(&o.Chat, "chat", o.Chat, "chat format `NAME`: chatml (plain), qwen3; auto: the plain form of the tokenizer's family")
+	fs.StringVar(&o.Engine, "engine", o.Engine, "tokenizer engine `E`: bpe (fast, exact, known families), hf (the Hugging Face library, any file), auto: bpe where it knows the file, else hf")
+	fs.StringVar(&o.Chat, "chat", o.Chat, "chat format `NAME`: chatml (plain), qwen3, llama3 (undated), llama3.1, deepseek, gemma; auto: the plain form of the tokenizer's family")
+	fs.StringVar(&o.ChatDate, "chat-date", o.ChatDate, "`TEXT` of the date in llama3.1's system message; never the clock")
 	fs.StringVar(&o.Objective, "objective", o.Objective, "world-model: loss on observations; policy: on actions, mask off; all: both")
 	fs.StringVar(&o.State, "state", o.State, "write the current state into the user turn: always, changed (only when it differs from the observation before), never")
 	fs.BoolVar(&o.KeepThought, "keep-thought", o.KeepThought, "keep the agent's reasoning in the unified form")
@@ -108,6 +111,9 @@ func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
 	if o.Output == "" {
 		return usage(fmt.Errorf("no --output: name a directory for the run, as in -o out"))
 	}
+	if err := outsideInputs(o.Output, o.Inputs); err != nil {
+		return err
+	}
 	return o.Validate()
 }
 
@@ -126,9 +132,23 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 	m, err := pipelines.CPT(ctx, o.Options)
 	meter.end()
 	if m != nil {
-		if err := stats.WriteTable(s.err, m.Counts); err != nil {
+		if err := writeTable(s.err, m.Counts); err != nil {
 			return err
 		}
 	}
 	return err
+}
+
+// writeTable is stats.WriteTable for a terminal: a domain's name may come from the content.
+func writeTable(w io.Writer, c *stats.Counts) error {
+	var table strings.Builder
+	if err := stats.WriteTable(&table, c); err != nil {
+		return err
+	}
+	for line := range strings.Lines(table.String()) {
+		if _, err := fmt.Fprintln(w, visible(strings.TrimSuffix(line, "\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +17,9 @@ import (
 
 // demoSeqLen is short enough that one observation of the corpus does not fit.
 const demoSeqLen = 4096
+
+// demoRow is the trajectory that the demo shows: it has turns of nearly every category.
+const demoRow = "mcp-greenhouse-night"
 
 func newDemo(s streams) *cobra.Command {
 	out := "turnmill-demo"
@@ -38,22 +43,42 @@ func runDemo(ctx context.Context, s streams, out string) error {
 	fmt.Fprintf(s.err, "the embedded corpus lies in %s; preparing it for training as\n\n  turnmill cpt %s -o %s --tokenizer demo --seq-len %d\n\n", corpus, corpus, out, demoSeqLen)
 	o := &cptOptions{Options: pipelines.DefaultOptions(), progress: "none", logFormat: "text"}
 	o.Inputs, o.Output, o.Tokenizer, o.SeqLen = []string{corpus}, out, "demo", demoSeqLen
-	o.Restart = true // an earlier demo of another version
+	o.Restart = demoRun(out, corpus) // an earlier demo of another version
 	if err := runCPT(ctx, s, o); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "\nOne row, explained (turnmill show %s --id terminal-disk-full):\n\n", out)
-	show := &showOptions{ShowOptions: pipelines.ShowOptions{Path: out, ID: "terminal-disk-full"}}
+	fmt.Fprintf(s.err, "\nOne row, explained (turnmill show %s --id %s):\n\n", out, demoRow)
+	show := &showOptions{ShowOptions: pipelines.ShowOptions{Path: out, ID: demoRow}, lines: 3}
 	if err := runShow(ctx, s, show); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.err, `
 Try next:
-  turnmill show %[1]s --category echo                  a turn that the mask looks at twice
-  turnmill check %[1]s --inputs %[2]s       prove every file of it, from the inputs on
-  turnmill cpt RUNS/ -o OUT --tokenizer TOKENIZER.JSON  your own trajectories
+
+  turnmill show %[1]s --category transform
+        another row, with a turn that half of its kind loses
+  turnmill check %[1]s --inputs %[2]s
+        prove every file of it, from the inputs on
+  turnmill cpt RUNS/ -o OUT --tokenizer TOKENIZER.JSON
+        your own trajectories
 `, out, corpus)
 	return nil
+}
+
+// demoRun tells whether out holds a run of nothing but the demo's corpus, which may be thrown away.
+func demoRun(out, corpus string) bool {
+	var local struct {
+		Inputs []string `json:"inputs"`
+	}
+	data, err := os.ReadFile(filepath.Join(out, "local.json"))
+	if err != nil || json.Unmarshal(data, &local) != nil {
+		return false
+	}
+	dir, err := filepath.Abs(corpus)
+	if err != nil {
+		return false
+	}
+	return len(local.Inputs) > 0 && !slices.ContainsFunc(local.Inputs, func(path string) bool { return filepath.Dir(path) != dir })
 }
 
 // writeCorpus puts the embedded corpus into a directory.

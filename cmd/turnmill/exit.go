@@ -65,7 +65,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// explain returns what is printed about an error: its lines, each with "error: " in front.
+// explain returns what is printed about an error: its lines, each with "error: " in front. An error may
+// quote a name out of the content, so nothing in it steers the terminal.
 func explain(err error) string {
 	switch {
 	case errors.Is(err, errInterrupted):
@@ -75,7 +76,7 @@ func explain(err error) string {
 	}
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
-		fmt.Fprintf(&b, "error: %s\n", line)
+		fmt.Fprintf(&b, "error: %s\n", visible(line))
 	}
 	return b.String()
 }

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnmill/turnmill/internal/zstdio"
 	"github.com/turnmill/turnmill/pipelines"
-	"github.com/turnmill/turnmill/stats"
 )
 
 type ingestOptions struct {
@@ -52,10 +52,32 @@ line each, and the rest goes on.`,
 	return cmd
 }
 
+// validate joins all problems that show without reading an input.
+func (o *ingestOptions) validate() error {
+	limits := pipelines.DefaultOptions()
+	limits.Domain, limits.MaxRecord, limits.MaxWindow, limits.MaxRejectRate = o.Domain, o.MaxRecord, o.MaxWindow, o.maxRejectRate
+	limits.Tokenizer = "demo" // none is needed
+	if err := limits.Validate(); err != nil {
+		return err
+	}
+	if o.toStdout() {
+		return nil
+	}
+	if info, err := os.Stat(o.output); err == nil && !info.Mode().IsRegular() {
+		return usage(fmt.Errorf("--output %s: it is there and no file; name a file, or leave it out for standard output", o.output))
+	}
+	return outsideInputs(o.output, o.Inputs)
+}
+
+func (o *ingestOptions) toStdout() bool { return o.output == "" || o.output == "-" }
+
 func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
-	out, err := openLines(s, o.output)
+	if err := o.validate(); err != nil {
+		return err
+	}
+	out, err := openLines(s, o)
 	if err != nil {
-		return usage(err)
+		return usage(fmt.Errorf("--output: %w", err))
 	}
 	defer out.abort()
 	o.Rejected = func(line []byte) error {
@@ -70,11 +92,16 @@ func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
 		return err
 	}
 	if o.stats {
-		if err := stats.WriteTable(s.err, counts); err != nil {
+		if err := writeTable(s.err, counts); err != nil {
 			return err
 		}
 	}
-	return pipelines.Thresholds(counts, o.maxRejectRate, 1)
+	err = pipelines.Thresholds(counts, o.maxRejectRate, 1)
+	var passed *pipelines.ThresholdError
+	if errors.As(err, &passed) {
+		passed.See = "the lines above"
+	}
+	return err
 }
 
 // lines is where ingest writes: standard output, or a file that appears whole or not at all.
@@ -85,12 +112,14 @@ type lines struct {
 	name  string
 }
 
-func openLines(s streams, name string) (*lines, error) {
-	if name == "" || name == "-" {
+func openLines(s streams, o *ingestOptions) (*lines, error) {
+	name := o.output
+	if o.toStdout() {
 		b := bufio.NewWriterSize(s.out, 1<<16)
 		return &lines{Writer: b, close: []func() error{b.Flush}}, nil
 	}
-	temp := name + ".tmp"
+	// The name is hidden and of this process, so that it is nobody's file, an input least of all.
+	temp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.tmp", filepath.Base(name), os.Getpid()))
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func readMaskTable(name string) (mask.Table, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the file is empty")
 		}
-		return mask.Table{}, usage(fmt.Errorf("%s: %s", name, plainYAML(err)))
+		return mask.Table{}, usage(yamlErrors(name, err))
 	}
 	table, err := mask.FromSpec(file.spec())
 	if err != nil {
@@ -64,18 +64,29 @@ func readMaskTable(name string) (mask.Table, error) {
 	return table, nil
 }
 
-// plainYAML takes the decoder's own words and Go's types out of its message.
-func plainYAML(err error) string {
+// yamlErrors says what the decoder of a YAML file does, each problem with file and line and without Go's
+// types.
+func yamlErrors(file string, err error) error {
+	texts := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 	var t *yaml.TypeError
-	if !errors.As(err, &t) {
-		return strings.TrimPrefix(err.Error(), "yaml: ")
+	if errors.As(err, &t) {
+		texts = t.Errors
 	}
-	lines := make([]string, len(t.Errors))
-	for i, e := range t.Errors {
-		if at := strings.Index(e, " in type "); at >= 0 {
-			e = e[:at] + ": no such key"
+	errs := make([]error, len(texts))
+	for i, text := range texts {
+		line, cause, found := strings.Cut(strings.TrimPrefix(text, "line "), ": ")
+		if !found || !strings.HasPrefix(text, "line ") {
+			errs[i] = fmt.Errorf("%s: %s", file, text)
+			continue
 		}
-		lines[i] = e
+		if key, _, unknown := strings.Cut(cause, " not found in type "); unknown {
+			cause = fmt.Sprintf("no key here is called %q", strings.TrimPrefix(key, "field "))
+		}
+		if value, wrong := strings.CutPrefix(cause, "cannot unmarshal "); wrong {
+			value, _, _ = strings.Cut(value, " into ")
+			cause = value + " is a value of the wrong kind"
+		}
+		errs[i] = fmt.Errorf("%s:%s: %s", file, line, cause)
 	}
-	return strings.Join(lines, "; ")
+	return errors.Join(errs...)
 }

@@ -1,10 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -23,9 +24,13 @@ func applyRecipe(file string, fs *pflag.FlagSet) (*recipe, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("--recipe: %w", err))
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, usage(fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: ")))
+	var doc, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, usage(yamlErrors(file, err))
+	}
+	if err := d.Decode(&more); err == nil {
+		return nil, usage(fmt.Errorf("%s:%d: a second document; a recipe is one mapping", file, more.Line))
 	}
 	r := &recipe{lines: map[string]int{}}
 	if doc.Kind == 0 {
@@ -84,11 +89,14 @@ func scalars(n *yaml.Node) ([]string, error) {
 	case yaml.AliasNode:
 		return scalars(n.Alias)
 	case yaml.ScalarNode:
+		if n.ShortTag() == "!!null" {
+			return nil, errors.New("has no value; give it one, or leave the line out")
+		}
 		return []string{n.Value}, nil
 	case yaml.SequenceNode:
 		texts := make([]string, 0, len(n.Content))
 		for _, c := range n.Content {
-			if c.Kind != yaml.ScalarNode {
+			if c.Kind != yaml.ScalarNode || c.ShortTag() == "!!null" {
 				return nil, fmt.Errorf("line %d: want a plain value in the list", c.Line)
 			}
 			texts = append(texts, c.Value)

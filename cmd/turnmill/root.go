@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+
+	"github.com/turnmill/turnmill/pipelines"
 )
 
 const rootLong = `turnmill turns recorded agent trajectories into training data for language world models, and shows
@@ -20,6 +20,7 @@ func newRoot(s streams) *cobra.Command {
 		Use:           "turnmill",
 		Short:         "Agent trajectories into training data for language world models",
 		Long:          rootLong,
+		Version:       pipelines.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
@@ -34,12 +35,24 @@ func newRoot(s streams) *cobra.Command {
 		return usage(fmt.Errorf("%s: %w; try %s --help", cmd.CommandPath(), err, cmd.CommandPath()))
 	})
 	root.AddCommand(newCPT(s), newDemo(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newConfig(s), newVersion(s))
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.InitDefaultCompletionCmd("completion")
 	for _, c := range append(root.Commands(), root) {
 		c.Flags().SortFlags = false
 		wrapArgs(c)
+		if c.Name() == "completion" {
+			finishCompletion(c)
+		}
 	}
 	return root
+}
+
+// finishCompletion makes cobra's own command behave as ours do. Without something to run cobra prints help
+// whatever the arguments are.
+func finishCompletion(c *cobra.Command) {
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	for _, shell := range c.Commands() {
+		wrapArgs(shell)
+	}
 }
 
 // wrapArgs makes wrong arguments a usage error that says what to try.
@@ -64,11 +77,4 @@ func atLeast(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// flagNames returns the names of the flags of fs, in the order in which they were added.
-func flagNames(fs *pflag.FlagSet) string {
-	var names []string
-	fs.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return strings.Join(names, " ")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/pipelines"
 	"github.com/turnmill/turnmill/stats"
 )
@@ -19,10 +20,11 @@ type showOptions struct {
 	maskTable string
 	json      bool
 	full      bool
+	lines     int // of each text
 }
 
 func newShow(s streams) *cobra.Command {
-	o := &showOptions{}
+	o := &showOptions{lines: 8}
 	o.Options = pipelines.DefaultOptions()
 	cmd := &cobra.Command{
 		Use:   "show OUT|INPUT",
@@ -51,6 +53,12 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 }
 
 func runShow(ctx context.Context, s streams, o *showOptions) error {
+	if _, known := turnmill.ParseCategory(o.Category); o.Category != "" && !known {
+		return usage(fmt.Errorf("--category %q: want one of %s", o.Category, categories()))
+	}
+	if o.Row < 0 {
+		return usage(fmt.Errorf("--row %d: want 0 or more", o.Row))
+	}
 	if o.maskTable != "" {
 		table, err := readMaskTable(o.maskTable)
 		if err != nil {
@@ -63,16 +71,43 @@ func runShow(ctx context.Context, s streams, o *showOptions) error {
 		return err
 	}
 	if o.json {
-		e := json.NewEncoder(s.out)
-		e.SetEscapeHTML(false)
-		return e.Encode(shown)
+		return writeJSON(s.out, shown)
 	}
-	p := &painter{out: s.out, colour: isTerminal(s.out) && os.Getenv("NO_COLOR") == "", lines: 8}
+	p := &painter{out: s.out, colour: isTerminal(s.out) && os.Getenv("NO_COLOR") == "", lines: o.lines}
 	if o.full {
 		p.lines = 0
 	}
 	p.row(shown)
 	return p.err
+}
+
+// writeJSON writes one line of JSON. Delete and the C1 controls, which JSON lets stand, are escaped as well:
+// a terminal may obey them.
+func writeJSON(w io.Writer, v any) error {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	var line strings.Builder
+	for _, r := range b.String() {
+		if r >= 0x7F && r < 0xA0 {
+			fmt.Fprintf(&line, `\u%04x`, r)
+		} else {
+			line.WriteRune(r)
+		}
+	}
+	_, err := io.WriteString(w, line.String())
+	return err
+}
+
+func categories() string {
+	names := make([]string, turnmill.NumCategories)
+	for i := range names {
+		names[i] = turnmill.Category(i).String()
+	}
+	return strings.Join(names, ", ")
 }
 
 // painter writes a Shown for a person.
@@ -110,11 +145,11 @@ func (p *painter) printf(style, format string, args ...any) {
 func (p *painter) row(s *pipelines.Shown) {
 	if s.Shard != "" {
 		p.printf(bold, "%s, row %d\n", s.Shard, s.Row)
-		p.printf(plain, "id %s, domain %s, source %s: %s tokens, %s trained\n", s.ID, s.Domain, orDash(s.Source),
+		p.printf(plain, "id %s, domain %s, source %s: %s tokens, %s trained\n", label(s.ID), label(string(s.Domain)), label(s.Source),
 			stats.Thousands(int64(s.Tokens)), stats.Thousands(int64(s.Trained)))
 	} else {
 		p.printf(bold, "trajectory %d\n", s.Row)
-		p.printf(plain, "id %s, domain %s, source %s\n", s.ID, s.Domain, orDash(s.Source))
+		p.printf(plain, "id %s, domain %s, source %s\n", label(s.ID), label(string(s.Domain)), label(s.Source))
 	}
 	p.legend(s)
 	if s.Dropped != "" {
@@ -146,7 +181,7 @@ func (p *painter) turn(s *pipelines.Shown, t *pipelines.ShownTurn) {
 	p.printf(bold, "\nturn %d", t.Turn)
 	p.printf(style, "  %s", what)
 	if t.Tool != "" {
-		p.printf(plain, "  tool %s", t.Tool)
+		p.printf(plain, "  tool %s", label(t.Tool))
 	}
 	p.printf(plain, "\n")
 	if t.Category != "" {
@@ -211,11 +246,12 @@ func figure(f *float64) string {
 	return fmt.Sprintf("%.3f", *f)
 }
 
-func orDash(s string) string {
+// label returns a name of the content's, which may hold anything, fit for a terminal.
+func label(s string) string {
 	if s == "" {
 		return "-"
 	}
-	return s
+	return visible(s)
 }
 
 // text writes a text, indented, cut to some lines and without control characters that would steer the
@@ -240,7 +276,7 @@ func (p *painter) text(style, s string) {
 	}
 }
 
-// visible shows control characters as symbols.
+// visible shows control characters as symbols; a line feed is one too.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

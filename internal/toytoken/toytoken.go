@@ -14,8 +14,13 @@ import (
 	"github.com/turnmill/turnmill"
 )
 
-// Control are the control tokens, from id 300 on.
-var Control = [...]string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"}
+// Control are the control tokens of all families, from id 300 on.
+var Control = [...]string{
+	"<|endoftext|>", "<|im_start|>", "<|im_end|>",
+	"<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>",
+	"<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>",
+	"<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>",
+}
 
 const firstControl = 300
 

@@ -121,12 +121,33 @@ func (w *Writer) Append(row *turnmill.Row) error {
 			return err
 		}
 	}
-	w.ids = append(w.ids, row.IDs...)
-	w.labels = append(w.labels, row.Labels...)
-	w.weights = append(w.weights, row.Weights...)
+	w.ids = append(reserve(w.ids, len(row.IDs), w.full()), row.IDs...)
+	w.labels = append(reserve(w.labels, len(row.Labels), w.full()), row.Labels...)
+	w.weights = append(reserve(w.weights, len(row.Weights), w.full()), row.Weights...)
 	w.offsets = append(w.offsets, int32(len(w.ids)))
 	w.rows++
 	return nil
+}
+
+// full is how many tokens a full batch holds.
+func (w *Writer) full() int {
+	return int(min(w.opts.Limits.Bytes/w.opts.Profile.bodyBytes(0, 1), w.opts.Limits.Elements))
+}
+
+// reserve returns s with room for n more elements. It doubles up to the size of a full batch and stays
+// there, so that growth leaves little behind and stops.
+func reserve[T any](s []T, n, full int) []T {
+	need := len(s) + n
+	if n == 0 || need <= cap(s) {
+		return s
+	}
+	room := 2 * need
+	if room > full {
+		room = max(need, full)
+	}
+	grown := make([]T, len(s), room)
+	copy(grown, s)
+	return grown
 }
 
 // Close writes the last batch and the end marker. It closes nothing else. After a failure it writes
@@ -183,6 +204,7 @@ func (w *Writer) flush() error {
 // what lies behind them as padding, and the bytes would depend on earlier batches.
 func (w *Writer) batch() goarrow.RecordBatch {
 	n, rows := len(w.ids), len(w.offsets)-1
+	w.ones = reserve(w.ones, n-len(w.ones), w.full())
 	for len(w.ones) < n {
 		w.ones = append(w.ones, 1)
 	}

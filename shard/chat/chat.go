@@ -1,67 +1,98 @@
 // Package chat writes a conversation in the form that one model family was trained on, as tokens and
-// spans. A format is control tokens and the plain text between them:
+// spans. A format is control tokens and the plain text between them (⏎ is a line feed):
 //
-//	chatml   <|im_start|>system\n{system}<|im_end|>\n                         no system message when empty
-//	         <|im_start|>user\n{action}<|im_end|>\n
-//	         <|im_start|>assistant\n{observation}<|im_end|>\n                 trained: observation, end token
+//	chatml    <|im_start|>system⏎{system}<|im_end|>⏎                 no system message when empty
+//	          <|im_start|>user⏎{action}<|im_end|>⏎
+//	          <|im_start|>assistant⏎{observation}<|im_end|>⏎         trained: observation, end token
+//	qwen3     the same, and before the last observation of the row <think>⏎⏎</think>⏎⏎ (never trained)
 //
-//	qwen3    the same, and before the last observation of the row <think>\n\n</think>\n\n (never trained)
+//	llama3    <|begin_of_text|>, then messages, without a line feed after the end token
+//	          <|start_header_id|>{role}<|end_header_id|>⏎⏎{content}<|eot_id|>
+//	llama3.1  the same; the system message stands there even when empty, and begins with
+//	          Cutting Knowledge Date: December 2023⏎Today Date: {date}⏎⏎
 //
-//	document {text}<|endoftext|>
+//	deepseek  <｜begin▁of▁sentence｜>{system}                         V3 and R1; V3.1 and later put
+//	          <｜User｜>{action}<｜Assistant｜>                        </think> after <｜Assistant｜>
+//	          {observation}<｜end▁of▁sentence｜>
 //
-// With a current state the user message is "Current state:\n{state}\n\nAction:\n{action}". Content stays
+//	gemma     <bos><start_of_turn>user⏎{system}⏎⏎{action}<end_of_turn>⏎   1 to 3, not 4; the system prompt
+//	          <start_of_turn>model⏎{observation}<end_of_turn>⏎            is in a row's first user message
+//
+//	document  [begin of text] {text} <|endoftext|>, <|end_of_text|>, <｜end▁of▁sentence｜> or <eos>
+//
+// With a current state the user message is "Current state:⏎{state}⏎⏎Action:⏎{action}". Content stays
 // verbatim: where the family's published template would trim or cut it, the text is kept and the row
 // counted. Control tokens are looked up by name and never come out of content.
+//
+// The token that ends a message belongs to its span: it is what a model has to say to stop. DeepSeek's user
+// message has none of its own, and ends where <｜Assistant｜> begins.
 package chat
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnmill/turnmill"
 )
 
+// DefaultDate is the date that Llama-3.1's published template falls back on.
+const DefaultDate = "26 Jul 2024"
+
+// Options are the settings of a format.
+type Options struct {
+	Date string // of a dated format, as the template writes it; "" means DefaultDate
+}
+
 // Format is one family's form. It is read-only and safe for concurrent use.
 type Format struct {
-	def              definition
-	start, end, text int32 // control ids: message start, message end, end of text
-	scaffold         int   // added tokens in the last-turn prefix, which are no content
+	def                     definition
+	begin, endOfText        int32 // control ids; none where there is no such token
+	system, user, assistant controls
+	scaffold, lastScaffold  int // added tokens in what every turn, and a row's last, adds to its contents
 }
 
-// definition is the layout of a built-in, as data: its hash stands in the manifest.
-type definition struct {
-	name       string
-	start, end string // control tokens around a message
-	endOfText  string
-	afterRole  string // between role name and content
-	afterEnd   string // between a message's end token and the next message
-	lastPrefix string // scaffold before the last observation of a row
-	trims      bool   // the published template cuts assistant contents at </think>
-}
+// controls are the ids of a message's control tokens.
+type controls struct{ start, head, end int32 }
 
-func definitions() []definition {
-	chatml := definition{name: "chatml", start: "<|im_start|>", end: "<|im_end|>", endOfText: "<|endoftext|>", afterRole: "\n", afterEnd: "\n"}
-	qwen3 := chatml
-	qwen3.name, qwen3.lastPrefix, qwen3.trims = "qwen3", "<think>\n\n</think>\n\n", true
-	return []definition{chatml, qwen3}
-}
+// none stands for a control token that the family does not have.
+const none int32 = -1
 
 // Names returns the built-in formats.
 func Names() []string {
 	var names []string
-	for _, d := range definitions() {
+	for _, d := range definitions(DefaultDate) {
 		names = append(names, d.name)
 	}
 	return names
 }
 
+// Known returns an error that lists the built-in formats unless name is one.
+func Known(name string) error {
+	if slices.Contains(Names(), name) {
+		return nil
+	}
+	return fmt.Errorf("--chat %q: built in are %s; other chat templates are not supported", name, strings.Join(Names(), ", "))
+}
+
+// Begins tells whether a row, and so each window of a document, begins with a token of its own in the named
+// format.
+func Begins(name string) bool {
+	return slices.ContainsFunc(definitions(DefaultDate), func(d definition) bool { return d.name == name && d.begin != "" })
+}
+
+// OneEnd tells whether the messages of a turn end with the same token in the named format.
+func OneEnd(name string) bool {
+	return slices.ContainsFunc(definitions(DefaultDate), func(d definition) bool { return d.name == name && d.user.end == d.assistant.end })
+}
+
 // Auto returns the plain format of the family whose control tokens v has. It goes by exact tokens and
 // refuses what it does not know.
 func Auto(v turnmill.Vocabulary) (string, error) {
-	for _, d := range definitions() {
-		if missing(d, v) == "" {
+	for _, d := range definitions(DefaultDate) {
+		if missing(&d, v) == "" {
 			return d.name, nil
 		}
 	}
@@ -69,8 +100,8 @@ func Auto(v turnmill.Vocabulary) (string, error) {
 		strings.Join(Names(), ", "))
 }
 
-func missing(d definition, v turnmill.Vocabulary) string {
-	for _, token := range []string{d.start, d.end, d.endOfText} {
+func missing(d *definition, v turnmill.Vocabulary) string {
+	for _, token := range d.controls() {
 		if _, ok := v.ID(token); !ok {
 			return token
 		}
@@ -80,139 +111,56 @@ func missing(d definition, v turnmill.Vocabulary) string {
 
 // New returns the named format for a tokenizer, or an error when the tokenizer lacks one of its control
 // tokens.
-func New(name string, v turnmill.Vocabulary) (*Format, error) {
-	for _, d := range definitions() {
-		if d.name != name {
-			continue
-		}
-		if token := missing(d, v); token != "" {
-			return nil, fmt.Errorf("--chat %s: the tokenizer has no token %q; try --chat auto, or the tokenizer of that family", name, token)
-		}
-		f := &Format{def: d}
-		f.start, _ = v.ID(d.start)
-		f.end, _ = v.ID(d.end)
-		f.text, _ = v.ID(d.endOfText)
-		for _, token := range []string{"<think>", "</think>"} {
-			if _, ok := v.ID(token); ok && strings.Contains(d.lastPrefix, token) {
-				f.scaffold++
-			}
-		}
-		return f, nil
+func New(name string, v turnmill.Vocabulary, o Options) (*Format, error) {
+	if err := Known(name); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("--chat %q: built in are %s; other chat templates are not supported", name, strings.Join(Names(), ", "))
+	if o.Date == "" {
+		o.Date = DefaultDate
+	}
+	all := definitions(o.Date)
+	d := all[slices.IndexFunc(all, func(d definition) bool { return d.name == name })]
+	if token := missing(&d, v); token != "" {
+		return nil, fmt.Errorf("--chat %s: the tokenizer has no token %q; try --chat auto, or the tokenizer of that family", name, token)
+	}
+	id := func(token string) int32 {
+		if id, ok := v.ID(token); ok {
+			return id
+		}
+		return none
+	}
+	if d.trims.ifToken && id(d.trims.upTo) == none {
+		d.trims.upTo = ""
+	}
+	of := func(m *message) controls { return controls{start: id(m.start), head: id(m.head), end: id(m.end)} }
+	return &Format{
+		def: d, begin: id(d.begin), endOfText: id(d.endOfText),
+		system: of(&d.system), user: of(&d.user), assistant: of(&d.assistant),
+		scaffold:     added(v, d.user.gap, d.user.after, d.assistant.gap, d.assistant.after),
+		lastScaffold: added(v, d.lastPrefix),
+	}, nil
+}
+
+// added counts the tokens in scaffold texts that a tokenizer of the family may hold as added ones: Qwen3's
+// think tags, Gemma's line feed.
+func added(v turnmill.Vocabulary, texts ...string) int {
+	n := 0
+	for _, token := range []string{"<think>", "</think>", "\n"} {
+		if _, ok := v.ID(token); ok {
+			n += strings.Count(strings.Join(texts, ""), token)
+		}
+	}
+	return n
 }
 
 // Name returns the format's name.
 func (f *Format) Name() string { return f.def.name }
 
-// SHA256 returns the hash of the format's layout in hexadecimal.
+// SHA256 returns the hash of the format's layout, its date included, in hexadecimal.
 func (f *Format) SHA256() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%+v state=%q action=%q parts=%q", f.def, stateHeader, actionHeader, partSeparator))
 	return hex.EncodeToString(sum[:])
 }
 
 // Control returns the texts that are control tokens in this format whatever flag the tokenizer gives them.
-func (f *Format) Control() []string { return []string{f.def.start, f.def.end, f.def.endOfText} }
-
-// LastDiffers tells whether a row's last turn is written unlike the others.
-func (f *Format) LastDiffers() bool { return f.def.lastPrefix != "" }
-
-const (
-	stateHeader   = "Current state:\n"
-	actionHeader  = "\n\nAction:\n"
-	partSeparator = "\n\n"
-)
-
-// System writes the system message: the parts that are not empty, in schema order, joined by a blank
-// line. Nothing is written when all are empty.
-func (f *Format) System(t *Text, p *turnmill.SystemPrompt) {
-	first := true
-	for _, part := range p.Parts() {
-		if part == "" {
-			continue
-		}
-		if first {
-			f.open(t, "system")
-			first = false
-		} else {
-			t.plain(partSeparator)
-		}
-		t.plain(part)
-	}
-	if !first {
-		f.close(t)
-	}
-	t.flush()
-}
-
-// Turn writes a turn as two messages and sets t.Action and t.Observation. state is "" where none is to be
-// shown; last says that no turn follows in the row.
-func (f *Format) Turn(t *Text, turn *turnmill.Turn, state string, last bool) {
-	f.open(t, "user")
-	if state != "" {
-		t.plain(stateHeader)
-		t.plain(state)
-		t.plain(actionHeader)
-	}
-	t.border(&t.Action.Start)
-	t.plain(turn.Action)
-	f.close(t)
-	t.Action.End = int32(len(t.IDs))
-	f.open(t, "assistant")
-	if last {
-		t.plain(f.def.lastPrefix)
-	}
-	t.border(&t.Observation.Start)
-	t.plain(turn.Observation)
-	f.close(t)
-	t.Observation.End = int32(len(t.IDs))
-	t.flush()
-	if last {
-		t.Added -= f.scaffold
-	}
-}
-
-// Document writes a text with its end token and sets t.Observation to all of it.
-func (f *Format) Document(t *Text, text string) {
-	t.border(&t.Observation.Start)
-	t.plain(text)
-	t.control(f.text)
-	t.Observation.End = int32(len(t.IDs))
-}
-
-// Differs tells whether the family's published template would not write this turn as it stands: Qwen3's
-// cuts an assistant's content at </think> and strips the line feeds before the last one.
-func (f *Format) Differs(turn *turnmill.Turn, last bool) bool {
-	if !f.def.trims {
-		return false
-	}
-	return strings.Contains(turn.Observation, "</think>") || last && strings.HasPrefix(turn.Observation, "\n")
-}
-
-func (f *Format) open(t *Text, role string) {
-	t.control(f.start)
-	t.plain(role)
-	t.plain(f.def.afterRole)
-}
-
-// close ends a message. What follows the end token waits in the next stretch, so that len(t.IDs) is the
-// place just after the end token.
-func (f *Format) close(t *Text) {
-	t.control(f.end)
-	t.plain(f.def.afterEnd)
-}
-
-// Context parts what stands before an action in a row, as text, into the system prompt, where the row
-// begins with one, and the state that was shown. It is the inverse of System and Turn, for people to read:
-// a prompt that holds these very headers may be parted in another place.
-func (f *Format) Context(text string) (system, state string) {
-	if rest, ok := strings.CutPrefix(text, f.def.start+"system"+f.def.afterRole); ok {
-		if at := strings.LastIndex(rest, f.def.end+f.def.afterEnd+f.def.start+"user"+f.def.afterRole); at >= 0 {
-			system, text = rest[:at], rest[at:]
-		}
-	}
-	if _, rest, ok := strings.Cut(text, "user"+f.def.afterRole+stateHeader); ok {
-		state = strings.TrimSuffix(rest, actionHeader)
-	}
-	return system, state
-}
+func (f *Format) Control() []string { return f.def.controls() }

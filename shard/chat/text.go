@@ -17,9 +17,10 @@ type Text struct {
 	IDs         []int32
 	Action      turnmill.Span // of the turn written last, in IDs
 	Observation turnmill.Span
-	Forged      int // control texts inside content, encoded as text
-	Added       int // other added tokens inside content
-	Straddles   int // tokens across a span's border
+	Prompt      int32 // of the turn written last: where the system prompt inside it ends, its start when there is none
+	Forged      int   // control texts inside content, encoded as text
+	Added       int   // other added tokens inside content
+	Straddles   int   // tokens across a span's border
 
 	encoder turnmill.Encoder
 	stretch []byte
@@ -28,10 +29,11 @@ type Text struct {
 	err     error
 }
 
-// mark is a border inside the stretch: at is a byte offset, to is where the token's position goes.
+// mark is a place inside the stretch: at is a byte offset, to is where the token's position goes.
 type mark struct {
-	at int
-	to *int32
+	at     int
+	to     *int32
+	border bool // of a span: a token across it is counted
 }
 
 // NewText returns an empty Text that encodes with e, which it alone uses.
@@ -49,7 +51,7 @@ func (t *Text) Reset() {
 		t.IDs = nil
 	}
 	t.IDs, t.stretch, t.marks = t.IDs[:0], t.stretch[:0], t.marks[:0]
-	t.Action, t.Observation = turnmill.Span{}, turnmill.Span{}
+	t.Action, t.Observation, t.Prompt = turnmill.Span{}, turnmill.Span{}, 0
 	t.Forged, t.Added, t.Straddles, t.err = 0, 0, 0, nil
 }
 
@@ -59,7 +61,10 @@ func (t *Text) Err() error { return t.err }
 func (t *Text) plain(s string) { t.stretch = append(t.stretch, s...) }
 
 // border notes that a span starts or ends here.
-func (t *Text) border(to *int32) { t.marks = append(t.marks, mark{len(t.stretch), to}) }
+func (t *Text) border(to *int32) { t.marks = append(t.marks, mark{len(t.stretch), to, true}) }
+
+// note notes a place that is no border of a span.
+func (t *Text) note(to *int32) { t.marks = append(t.marks, mark{len(t.stretch), to, false}) }
 
 // control ends the stretch and appends a control token.
 func (t *Text) control(id int32) {
@@ -84,7 +89,7 @@ func (t *Text) flush() {
 		for i < len(ends) && int(ends[i]) <= m.at {
 			i++
 		}
-		if i < len(ends) && (i == 0 && m.at > 0 || i > 0 && int(ends[i-1]) < m.at) {
+		if m.border && i < len(ends) && (i == 0 && m.at > 0 || i > 0 && int(ends[i-1]) < m.at) {
 			t.Straddles++
 		}
 		*m.to = base + int32(i)

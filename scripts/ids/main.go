@@ -1,7 +1,7 @@
-// Command bpe-ids encodes texts with shard/bpe for scripts/parity_ids.py, which compares the ids with those
-// of the Hugging Face library. All numbers are 32 bits, least byte first.
+// Command ids encodes texts with an engine, bpe or hf, for scripts/parity_ids.py, which compares the ids
+// with those of the Hugging Face library in Python. All numbers are 32 bits, least byte first.
 //
-//	bpe-ids TOKENIZER.JSON [CONTROL TOKEN...]
+//	ids ENGINE TOKENIZER.JSON [CONTROL TOKEN...]
 //	in    | bytes | text |                              until the input ends
 //	out   | n | forged | added | n ids | n ends |       one a text, in order
 package main
@@ -16,28 +16,24 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/shard/bpe"
+	"github.com/turnmill/turnmill/shard/hf"
 )
 
 func main() {
 	if err := run(os.Args[1:], os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "bpe-ids:", err)
+		fmt.Fprintln(os.Stderr, "ids:", err)
 		os.Exit(1)
 	}
 }
 
 func run(args []string, in io.Reader, out io.Writer) error {
-	if len(args) == 0 {
-		return errors.New("no tokenizer.json named; try bpe-ids TOKENIZER.JSON [CONTROL TOKEN...]")
+	if len(args) < 2 {
+		return errors.New("engine or tokenizer.json missing; try ids ENGINE TOKENIZER.JSON [CONTROL TOKEN...]")
 	}
-	data, err := os.ReadFile(args[0])
+	enc, err := open(args[0], args[1], args[2:])
 	if err != nil {
 		return err
 	}
-	model, err := bpe.Load(data)
-	if err != nil {
-		return err
-	}
-	enc := model.NewEncoder(args[1:])
 	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
 	var tokens turnmill.Tokens
 	var text, answer []byte
@@ -63,6 +59,29 @@ func run(args []string, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
+}
+
+// open makes an encoder of the named engine.
+func open(engine, path string, control []string) (turnmill.Encoder, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	switch engine {
+	case "bpe":
+		m, err := bpe.Load(data)
+		if err != nil {
+			return nil, err
+		}
+		return m.NewEncoder(control), nil
+	case "hf":
+		m, err := hf.Open(data)
+		if err != nil {
+			return nil, err
+		}
+		return m.NewEncoder(control)
+	}
+	return nil, fmt.Errorf("no engine is called %q; there are bpe and hf", engine)
 }
 
 // next reads one text into buf.
