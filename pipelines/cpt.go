@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -111,20 +112,8 @@ func samePlan(o *Options, s *setup) error {
 	if err != nil {
 		return fmt.Errorf("--output %s: %w; try --restart to throw that run away, or another --output", o.Output, err)
 	}
-	changes := differences(old, s.plan)
-	for i := range changes {
-		changes[i] = "  " + changes[i]
-	}
-	return &UsageError{errors.Join(append([]error{fmt.Errorf("--output %s holds a run of another plan; try --restart to throw it away, or another --output. What changed:", o.Output)},
-		asErrors(changes)...)...)}
-}
-
-func asErrors(lines []string) []error {
-	errs := make([]error, len(lines))
-	for i, l := range lines {
-		errs[i] = errors.New(l)
-	}
-	return errs
+	return &UsageError{fmt.Errorf("--output %s holds a run of another plan; try --restart to throw it away, or another --output. What changed:\n  %s",
+		o.Output, strings.Join(differences(old, s.plan), "\n  "))}
 }
 
 // runParts are the names that a run writes below OUT; clearRun removes them and nothing else.

@@ -276,19 +276,6 @@ func (f *forger) reject(want func(*rejectLine) bool, change func(rejectLine) []r
 	}
 }
 
-// shards returns the names of the run's shards.
-func (f *forger) shards() []string {
-	var names []string
-	for _, c := range f.commits {
-		for _, file := range c.Files {
-			if strings.HasPrefix(file.Path, "train/") {
-				names = append(names, file.Path)
-			}
-		}
-	}
-	return names
-}
-
 // swap exchanges two files.
 func (f *forger) swap(a, b string) {
 	f.t.Helper()

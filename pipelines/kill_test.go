@@ -40,7 +40,7 @@ func TestPitfallB34Kill(t *testing.T) {
 	mustRun(t, base)
 	want := digest(t, base.Output)
 	rng := rand.New(rand.NewPCG(11, 12))
-	for range 4 {
+	for range 3 {
 		o := with(t, base, nil)
 		after := 1 + rng.IntN(9)
 		kill(t, corpus, o.Output, after)

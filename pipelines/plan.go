@@ -174,6 +174,7 @@ func differences(old, now *Plan) []string {
 	add("chat", old.Chat.Name+" "+old.Chat.SHA256, now.Chat.Name+" "+now.Chat.SHA256)
 	add("mask", old.Mask.Mode, now.Mask.Mode)
 	add("mask-table", old.Mask.SHA256, now.Mask.SHA256)
+	add("words", old.Mask.Words, now.Mask.Words)
 	add("seed", old.Mask.Seed, now.Mask.Seed)
 	return append(out, inputDifferences(old.Inputs, now.Inputs)...)
 }

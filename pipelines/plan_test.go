@@ -130,6 +130,43 @@ func TestPlanComesBack(t *testing.T) {
 	}
 }
 
+// TestDifferences: whatever two plans differ in has a name, for the user who is told to try --restart.
+func TestDifferences(t *testing.T) {
+	o := options(t, demoCorpus(t))
+	s, _ := planned(t, &o)
+	data, _ := s.plan.Encode()
+	for _, c := range []struct {
+		name   string
+		change func(*Plan)
+		want   string
+	}{
+		{"version", func(p *Plan) { p.Turnmill = "0.0.1" }, "turnmill: was"},
+		{"pipeline", func(p *Plan) { p.Pipeline = "sft" }, "pipeline: was"},
+		{"config", func(p *Plan) { p.Config.State = "never" }, "--state: was never, now always"},
+		{"tokenizer", func(p *Plan) { p.Tokenizer.SHA256 = "0" }, "tokenizer: was"},
+		{"engine", func(p *Plan) { p.Tokenizer.Engine = "other" }, "tokenizer: was"},
+		{"chat", func(p *Plan) { p.Chat.Name = "qwen3" }, "chat: was"},
+		{"layout of a chat", func(p *Plan) { p.Chat.SHA256 = "0" }, "chat: was"},
+		{"mask", func(p *Plan) { p.Mask.Mode = "off" }, "mask: was"},
+		{"table", func(p *Plan) { p.Mask.SHA256 = "0" }, "mask-table: was"},
+		{"words", func(p *Plan) { p.Mask.Words = "words-0" }, "words: was"},
+		{"seed", func(p *Plan) { p.Mask.Seed = "7" }, "seed: was"},
+		{"an input's sum", func(p *Plan) { p.Inputs[1].SHA256 = "0" }, "input 0/chats.jsonl has changed"},
+		{"an input's format", func(p *Plan) { p.Inputs[1].Format = "swe-agent" }, "input 0/chats.jsonl has changed"},
+		{"an input less", func(p *Plan) { p.Inputs = p.Inputs[1:] }, "input 0/android.jsonl is new"},
+		{"many inputs less", func(p *Plan) { p.Inputs = nil }, "and 4 more inputs"},
+	} {
+		old, err := decodePlan(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(old)
+		if got := strings.Join(differences(old, s.plan), "; "); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q does not say %q", c.name, got, c.want)
+		}
+	}
+}
+
 // TestCancelledPlan: planning can be cancelled as well, and writes nothing.
 func TestCancelledPlan(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

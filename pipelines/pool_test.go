@@ -212,7 +212,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	mustRun(t, base)
 	goroutines(t, before, "a run")
-	for _, workers := range []int{1, 16} {
+	for _, workers := range []int{1, 7} {
 		for k := 1; k < outcomes; k += 1 + outcomes/5 {
 			o := with(t, base, func(o *Options) { o.Workers = workers; o.Memory = 512 << 20 })
 			interrupt(t, o, k)

@@ -326,7 +326,7 @@ func TestEncodersEnd(t *testing.T) {
 		open(t, data)
 		runtime.GC()
 	}
-	if after := resident(t); after > before+60<<20 {
+	if after := resident(t); after > before+25<<20 {
 		t.Errorf("%d MB with one encoder, %d MB after forty more", before>>20, after>>20)
 	}
 }
