@@ -19,6 +19,7 @@ import (
 	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard/arrow"
+	"github.com/turnmill/turnmill/shard/hub"
 )
 
 // CheckOptions say what to check.
@@ -27,6 +28,7 @@ type CheckOptions struct {
 	Inputs    []string // where the input arguments are now; nil: check the run's own files only
 	Tokenizer string   // "": the one that local.json names; needed with Inputs
 	Workers   int
+	Hub       hub.Options // as in Options
 	Memory    int64
 }
 
@@ -322,7 +324,7 @@ func (c *checker) merge() {
 
 // inputs plans and runs everything again, in memory, against what lies on disk.
 func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
-	model, err := tokenizerOf(c.root, o.Tokenizer, c.plan)
+	model, err := tokenizerOf(ctx, c.root, o.Tokenizer, c.plan, o.Hub)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 
 // plan makes the whole plan.
 func plan(ctx context.Context, o *Options) (*setup, int64, error) {
-	s, err := resolve(o)
+	s, err := resolve(ctx, o)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -195,7 +195,7 @@ const leastFlight = 16 << 20
 
 // localOf is what of a run belongs to this machine.
 func localOf(o *Options, s *setup) *local {
-	l := &local{Tokenizer: absolute(o.Tokenizer), MaskTable: o.MaskTablePath, Inputs: s.paths}
+	l := &local{Tokenizer: s.tokenizer.place, MaskTable: o.MaskTablePath, Inputs: s.paths}
 	if o.MaskTablePath != "" {
 		l.MaskTable = absolute(o.MaskTablePath)
 	}

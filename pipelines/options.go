@@ -13,6 +13,7 @@ import (
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard/chat"
+	"github.com/turnmill/turnmill/shard/hub"
 )
 
 // Options are the settings of a CPT run, as the command line and the recipe give them. Zero values mean
@@ -49,6 +50,7 @@ type Options struct {
 	Memory        int64 // bytes, the whole process
 	MaxRejectRate float64
 	MaxDropRate   float64
+	Hub           hub.Options // where a tokenizer is found that is named as a repository
 	Restart       bool
 
 	MaskTablePath string // for local.json
@@ -148,7 +150,7 @@ func (o *Options) Validate() error {
 		errs = append(errs, errors.New("--objective policy: the mask is of observations and is off for actions; leave --mask weight out"))
 	}
 	if o.Tokenizer == "" {
-		errs = append(errs, errors.New("--tokenizer is required: a tokenizer.json, a directory with one, or demo"))
+		errs = append(errs, errors.New("--tokenizer is required: "+tokenizerNames))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &UsageError{err}

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/turnmill/turnmill"
@@ -29,8 +30,8 @@ type setup struct {
 }
 
 // resolve loads what the options name and returns the setup with a plan that lacks its inputs.
-func resolve(o *Options) (*setup, error) {
-	t, info, err := loadTokenizer(o.Tokenizer, o.Engine)
+func resolve(ctx context.Context, o *Options) (*setup, error) {
+	t, info, err := loadTokenizer(ctx, o.Tokenizer, o.Engine, o.Hub)
 	if err != nil {
 		return nil, err
 	}

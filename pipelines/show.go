@@ -18,6 +18,7 @@ import (
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard/arrow"
 	"github.com/turnmill/turnmill/shard/chat"
+	"github.com/turnmill/turnmill/shard/hub"
 	"github.com/turnmill/turnmill/stats"
 )
 
@@ -83,7 +84,7 @@ func Show(ctx context.Context, o ShowOptions) (*Shown, error) {
 		p, err := readPlan(o.Path)
 		switch {
 		case err == nil:
-			return showRow(&o, p)
+			return showRow(ctx, &o, p)
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
@@ -102,7 +103,7 @@ func readLocal(root string) (*local, error) {
 }
 
 // tokenizerOf loads the tokenizer of a run and makes sure that it is the one.
-func tokenizerOf(root, given string, p *Plan) (*tokenizer, error) {
+func tokenizerOf(ctx context.Context, root, given string, p *Plan, from hub.Options) (*tokenizer, error) {
 	if given == "" {
 		l, err := readLocal(root)
 		if err != nil {
@@ -110,7 +111,7 @@ func tokenizerOf(root, given string, p *Plan) (*tokenizer, error) {
 		}
 		given = l.Tokenizer
 	}
-	model, info, err := loadTokenizer(given, p.Tokenizer.Engine)
+	model, info, err := loadTokenizer(ctx, given, p.Tokenizer.Engine, from)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +122,8 @@ func tokenizerOf(root, given string, p *Plan) (*tokenizer, error) {
 }
 
 // showRow finds the row, and every turn of its trajectory.
-func showRow(o *ShowOptions, p *Plan) (*Shown, error) {
-	model, err := tokenizerOf(o.Path, o.Tokenizer, p)
+func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
+	model, err := tokenizerOf(ctx, o.Path, o.Tokenizer, p, o.Hub)
 	if err != nil {
 		return nil, err
 	}

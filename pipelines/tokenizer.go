@@ -1,16 +1,20 @@
 package pipelines
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/internal/demo"
 	"github.com/turnmill/turnmill/shard/bpe"
 	"github.com/turnmill/turnmill/shard/hf"
+	"github.com/turnmill/turnmill/shard/hub"
 )
 
 // engines are the tokenizer engines that a plan can name; --engine takes auto as well.
@@ -21,6 +25,7 @@ var engines = [...]string{"bpe", "hf"}
 type tokenizer struct {
 	turnmill.Vocabulary
 	engine string
+	place  string // for local.json: what names it again on this machine
 	// encoders returns what makes an encoder for each goroutine, given the texts that are control tokens.
 	encoders func(control []string) (func() turnmill.Encoder, error)
 	bytes    int64 // of memory, whatever the number of encoders
@@ -28,32 +33,71 @@ type tokenizer struct {
 	charge   int64 // of the memory budget, for each byte of a record
 }
 
-// loadTokenizer finds and loads a tokenizer: demo, a tokenizer.json, or a directory with one. The name that
-// it returns holds no directory, because names stand in files that are the same everywhere.
-func loadTokenizer(name, engine string) (*tokenizer, TokenizerInfo, error) {
-	fail := func(err error) (*tokenizer, TokenizerInfo, error) {
-		return nil, TokenizerInfo{}, &UsageError{fmt.Errorf("--tokenizer %s: %w", name, err)}
+// loadTokenizer finds and loads a tokenizer.
+func loadTokenizer(ctx context.Context, name, engine string, from hub.Options) (*tokenizer, TokenizerInfo, error) {
+	file, err := findTokenizer(ctx, name, from)
+	var t *tokenizer
+	if err == nil {
+		t, err = openTokenizer(file.data, engine)
 	}
-	data, known := demo.Tokenizer(), "demo"
-	if name != "demo" {
-		path := name
-		info, err := os.Stat(path)
-		if err != nil {
-			return fail(fmt.Errorf("%w; name a tokenizer.json, a directory with one, or demo", errors.Unwrap(err)))
-		}
-		if info.IsDir() {
-			path = filepath.Join(path, "tokenizer.json")
-		}
-		if data, err = os.ReadFile(path); err != nil {
-			return fail(err)
-		}
-		known = filepath.Base(path)
+	if ctx.Err() != nil {
+		return nil, TokenizerInfo{}, context.Cause(ctx)
 	}
-	t, err := openTokenizer(data, engine)
 	if err != nil {
-		return fail(err)
+		var failed *hub.Error
+		err = fmt.Errorf("--tokenizer %s: %w", name, err)
+		if errors.As(err, &failed) && !failed.Setting() {
+			return nil, TokenizerInfo{}, err
+		}
+		return nil, TokenizerInfo{}, &UsageError{err}
 	}
-	return t, TokenizerInfo{Name: known, SHA256: hexSum(data), Engine: t.engine, Vocabulary: t.Size()}, nil
+	t.place = file.place
+	return t, TokenizerInfo{Name: file.name, SHA256: hexSum(file.data), Engine: t.engine, Vocabulary: t.Size()}, nil
+}
+
+// tokenizerFile is a tokenizer.json. Its name holds no directory and no commit, because names stand in files
+// that are the same everywhere; its place does, and stands in local.json.
+type tokenizerFile struct {
+	data        []byte
+	name, place string
+}
+
+// tokenizerNames are what --tokenizer takes, for messages.
+const tokenizerNames = "a tokenizer.json, a directory with one, a Hugging Face repository as in Qwen/Qwen3-8B, or demo"
+
+// findTokenizer reads what a name stands for: demo, a tokenizer.json, a directory with one, or, where no file
+// has that name, a repository of the hub.
+func findTokenizer(ctx context.Context, name string, from hub.Options) (f tokenizerFile, err error) {
+	if name == "demo" {
+		return tokenizerFile{demo.Tokenizer(), name, name}, nil
+	}
+	path := name
+	info, err := os.Stat(path)
+	if err != nil {
+		why := errors.Unwrap(err)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return fetchTokenizer(ctx, name, from, why)
+		}
+		return f, fmt.Errorf("%w; name %s", why, tokenizerNames)
+	}
+	if info.IsDir() {
+		path = filepath.Join(path, "tokenizer.json")
+	}
+	data, err := os.ReadFile(path)
+	return tokenizerFile{data, filepath.Base(path), absolute(name)}, err
+}
+
+// fetchTokenizer takes a name that no file has, and missing says so, for a repository's.
+func fetchTokenizer(ctx context.Context, name string, from hub.Options, missing error) (f tokenizerFile, err error) {
+	ref, err := hub.ParseRef(name)
+	if err != nil {
+		return f, fmt.Errorf("%w, nor is it a Hugging Face repository: %w; name %s", missing, err, tokenizerNames)
+	}
+	got, err := hub.Get(ctx, from, ref)
+	if err != nil {
+		return f, fmt.Errorf("%w; as a Hugging Face repository: %w; or name a tokenizer.json, a directory with one, or demo", missing, err)
+	}
+	return tokenizerFile{got.Data, ref.String(), hub.Ref{Repo: ref.Repo, Revision: got.Commit}.String()}, nil
 }
 
 // openTokenizer reads a tokenizer.json with the named engine, or, with auto, with bpe where it knows the

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,7 @@ encodes the inputs again, in memory, and compares every byte.`,
 				return usage(fmt.Errorf("%s: it is a file; name the directory of a run", o.Path))
 			}
 			limitMemory(o.Memory)
+			o.Hub = hubFromEnv(slog.New(slog.NewTextHandler(s.err, nil)))
 			r, err := pipelines.Check(cmd.Context(), o)
 			if err != nil {
 				return err

@@ -54,7 +54,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVarP(&o.Output, "output", "o", "", "`DIR` to write; absent, empty, or a run of the same plan")
 	fs.StringVar(&o.Format, "format", o.Format, "`NAME` of the inputs' format (turnmill formats); auto: by content")
 	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record: mcp search terminal swe android web os, or another; auto: the format's own rule")
-	fs.StringVar(&o.Tokenizer, "tokenizer", o.Tokenizer, "`T`: a tokenizer.json, a directory with one, or demo (embedded)")
+	fs.StringVar(&o.Tokenizer, "tokenizer", o.Tokenizer, "`T`: a tokenizer.json, a directory with one, a Hugging Face repository (Qwen/Qwen3-8B, with @REVISION where wanted; the hub's cache, then the hub), or demo (embedded)")
 	fs.StringVar(&o.Engine, "engine", o.Engine, "tokenizer engine `E`: bpe (fast, exact, known families), hf (the Hugging Face library, any file), auto: bpe where it knows the file, else hf")
 	fs.StringVar(&o.Chat, "chat", o.Chat, "chat format `NAME`: chatml (plain), qwen3, llama3 (undated), llama3.1, deepseek, gemma; auto: the plain form of the tokenizer's family")
 	fs.StringVar(&o.ChatDate, "chat-date", o.ChatDate, "`TEXT` of the date in llama3.1's system message; never the clock")
@@ -122,7 +122,7 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 	if err != nil {
 		return err
 	}
-	o.Logger = logger
+	o.Logger, o.Hub = logger, hubFromEnv(logger)
 	meter, err := newMeter(s, o.progress, "cpt")
 	if err != nil {
 		return err

@@ -16,7 +16,12 @@ var update = golden.Update()
 
 // TestMain lets the test binary stand in for turnmill: scripts and signal tests run it by that name as a
 // process of its own, with the race detector where the tests have it.
+//
+// No test asks the hub unless it says so.
 func TestMain(m *testing.M) {
+	if _, said := os.LookupEnv("HF_HUB_OFFLINE"); !said {
+		os.Setenv("HF_HUB_OFFLINE", "1")
+	}
 	testscript.Main(m, map[string]func(){"turnmill": main})
 }
 

@@ -24,7 +24,8 @@ import (
 )
 
 // TestScripts runs the command lines of testdata/script, one behaviour a file. Beside testscript's own
-// commands they have those of scriptCommands, the embedded corpus in $CORPUS, and the reports in $REPORTS.
+// commands they have those of scriptCommands, the embedded corpus in $CORPUS, the reports in $REPORTS, and a hub at
+// $HUB that is asked only after HF_HUB_OFFLINE is unset.
 func TestScripts(t *testing.T) {
 	reports, err := filepath.Abs(filepath.Join("testdata", "reports"))
 	if err != nil {
@@ -34,6 +35,7 @@ func TestScripts(t *testing.T) {
 	if err := writeCorpus(corpus); err != nil {
 		t.Fatal(err)
 	}
+	hub := serveHub(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *update,
@@ -43,6 +45,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("REPORTS", reports)
 			e.Setenv("CORPUS", corpus)
+			hubEnv(e, hub)
 			return os.WriteFile(filepath.Join(e.WorkDir, "tokenizer.json"), demo.Tokenizer(), 0o666)
 		},
 	})

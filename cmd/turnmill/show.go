@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -66,6 +67,7 @@ func runShow(ctx context.Context, s streams, o *showOptions) error {
 		}
 		o.MaskTable = table
 	}
+	o.Hub = hubFromEnv(slog.New(slog.NewTextHandler(s.err, nil)))
 	shown, err := pipelines.Show(ctx, o.ShowOptions)
 	if err != nil {
 		return err

@@ -1,0 +1,43 @@
+package hub
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+var (
+	etagName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`) // what may name a file in blobs
+	checksum = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+// cleanETag takes the quotes and the mark of a weak one off an ETag (RFC 9110, section 8.8.3).
+func cleanETag(header string) string {
+	return strings.Trim(strings.TrimPrefix(strings.TrimSpace(header), "W/"), `"`)
+}
+
+// matches tells whether data has the checksum that its ETag is. The hub's ETags are git's SHA-1 of small files
+// and the SHA-256 of large ones; some mirrors give the plain SHA-1. An ETag that is no checksum, such as a
+// number of a mirror's own, matches anything.
+func matches(etag string, data []byte) bool {
+	if !checksum.MatchString(etag) {
+		return true
+	}
+	if len(etag) == hex.EncodedLen(sha256.Size) {
+		sum := sha256.Sum256(data)
+		return hex.EncodeToString(sum[:]) == etag
+	}
+	plain := sha1.Sum(data)
+	return gitSum(data) == etag || hex.EncodeToString(plain[:]) == etag
+}
+
+// gitSum is the name that git gives to a file's content.
+func gitSum(data []byte) string {
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
