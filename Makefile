@@ -73,7 +73,7 @@ bench: build
 
 # Ids and loss positions against transformers, shards against datasets.
 parity: build $(VENV)/ready
-	$(VENV)/bin/python scripts/parity.py --turnmill $(BIN) --work build/parity
+	$(VENV)/bin/python scripts/parity.py --turnmill $(BIN) --work build/parity $(if $(GOHF),,--engine bpe)
 
 # Ids of both engines against the library in Python, for six published files: an hour.
 parity-ids: hf $(VENV)/ready

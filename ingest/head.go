@@ -32,33 +32,58 @@ type Head struct {
 // ReadHead reads the start of a file through its compression. maxWindow is that of frame.Decompress. On an
 // error the Head holds what could be read; frame.Reason names the error.
 func ReadHead(path string, maxWindow int64) (Head, error) {
-	var h Head
 	file, err := os.Open(path)
 	if err != nil {
-		return h, fmt.Errorf("%w; try to check its permissions", err)
+		return Head{}, fmt.Errorf("%w; try to check its permissions", err)
 	}
 	defer file.Close()
+	h, text, err := Peek(file, maxWindow)
+	if text != nil {
+		text.Close()
+	}
+	if err != nil && len(h.Data) > 0 {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return h, err
+}
+
+// Peek reads the start of what r holds, through its compression, for an input that cannot be read twice. text
+// gives all of it, decompressed, from the start on, and the same error where Peek met one; it is nil when
+// nothing can be decompressed.
+func Peek(r io.Reader, maxWindow int64) (h Head, text io.ReadCloser, err error) {
 	stored := make([]byte, sniffBytes)
-	n, err := io.ReadFull(file, stored)
+	n, err := io.ReadFull(r, stored)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return h, err
+		return h, nil, err
 	}
 	stored = stored[:n]
 	h.Compression, h.Window = frame.Sniff(stored), frame.Window(stored)
-	text, err := frame.Decompress(io.MultiReader(bytes.NewReader(stored), file), h.Compression, maxWindow)
+	plain, err := frame.Decompress(io.MultiReader(bytes.NewReader(stored), r), h.Compression, maxWindow)
 	if err != nil {
-		return h, err
+		return h, nil, err
 	}
-	defer text.Close()
-	h.Data, err = io.ReadAll(io.LimitReader(text, HeadBytes+1))
+	h.Data, err = io.ReadAll(io.LimitReader(plain, HeadBytes+1))
+	rest := io.Reader(plain)
 	if err != nil {
-		return h, fmt.Errorf("%s: %w", path, err)
+		rest = failed{err}
 	}
-	if h.Complete = len(h.Data) <= HeadBytes; !h.Complete {
+	text = again{io.MultiReader(bytes.NewReader(h.Data), rest), plain}
+	if h.Complete = err == nil && len(h.Data) <= HeadBytes; len(h.Data) > HeadBytes {
 		h.Data = h.Data[:HeadBytes]
 	}
-	return h, nil
+	return h, text, err
 }
+
+// again reads a head once more and goes on.
+type again struct {
+	io.Reader
+	io.Closer
+}
+
+// failed is a reader that has failed.
+type failed struct{ err error }
+
+func (f failed) Read([]byte) (int, error) { return 0, f.err }
 
 // HeadTail returns what the plan knows a file by: its size, and the SHA-256 in hex of the size (8 bytes,
 // big-endian), the first 64 KiB and the last 64 KiB, which overlap in a small file. Times do not count.

@@ -28,6 +28,22 @@ func DrawToken(seed, id string, index, token int) uint64 {
 	return draw(seed, id, strconv.AppendInt(b, int64(token), 10))
 }
 
+// DrawValidation returns the number in [0, 2^64) by which a trajectory or document goes to the validation
+// split: the first eight bytes, big endian, of
+//
+//	SHA-256( "validation" 0x00 seed 0x00 id )     id without the suffix of a record's further trajectories
+//
+// so that what comes from one record stays together.
+func DrawValidation(seed, id string) uint64 {
+	h := sha256.New()
+	h.Write([]byte("validation\x00"))
+	h.Write(bytesOf(seed))
+	h.Write([]byte{0})
+	h.Write(bytesOf(id))
+	var sum [sha256.Size]byte
+	return binary.BigEndian.Uint64(h.Sum(sum[:0]))
+}
+
 // draw hashes seed, a zero byte, id, and end, which begins with the second zero byte. The hash stays on the
 // stack and the texts are lent, so nothing is allocated.
 func draw(seed, id string, end []byte) uint64 {

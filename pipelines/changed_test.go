@@ -48,8 +48,8 @@ func TestInputChanges(t *testing.T) {
 			if err := c.change(name, data); err != nil {
 				t.Fatal(err)
 			}
-			err = p.partitions(context.Background(), everyPartition(s), 2, dirSink{o.Output}, func(c *Commit) error {
-				_, err := writeFile(dirSink{o.Output}, commitPath(c.Partition), encodeJSON(c))
+			err = p.partitions(context.Background(), everyPartition(s), 2, o.sink(), func(c *Commit) error {
+				_, err := writeFile(o.sink(), commitPath(c.Partition), encodeJSON(c))
 				return err
 			})
 			unlock()
@@ -98,7 +98,7 @@ func TestReadError(t *testing.T) {
 	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	err = p.partitions(context.Background(), everyPartition(s), 1, dirSink{o.Output}, func(*Commit) error {
+	err = p.partitions(context.Background(), everyPartition(s), 1, o.sink(), func(*Commit) error {
 		t.Error("the partition is done")
 		return nil
 	})

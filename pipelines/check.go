@@ -30,6 +30,7 @@ type CheckOptions struct {
 	Workers   int
 	Hub       hub.Options // as in Options
 	Memory    int64
+	Stdin     io.Reader // what the input "-" reads
 }
 
 // CheckReport is what a check without a fault has read.
@@ -70,8 +71,9 @@ func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
 	if err := c.open(); err != nil {
 		return nil, err
 	}
+	c.limit()
 	c.sums()
-	for i := range c.plan.Partitions {
+	for i := range c.commits {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -120,6 +122,9 @@ func (c *checker) open() error {
 	if c.plan.Turnmill != Version {
 		return fmt.Errorf("plan.json: %w: made by turnmill %s, and this is %s; check it with the one that made it", turnmill.ErrCorrupt, c.plan.Turnmill, Version)
 	}
+	if share, err := parseShare(c.plan.Config.Validation); err != nil || share.text != c.plan.Config.Validation {
+		return fmt.Errorf("plan.json: %w: validation %q is not written as turnmill writes it", turnmill.ErrCorrupt, c.plan.Config.Validation)
+	}
 	if c.table, err = mask.FromSpec(c.plan.Mask.Table); err != nil {
 		return fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
 	}
@@ -134,22 +139,39 @@ func (c *checker) open() error {
 		return fmt.Errorf("plan.json: %w: mask %s and profile %s do not go together", turnmill.ErrCorrupt, c.mode, c.profile)
 	}
 	c.planItself()
-	c.commits = make([]*Commit, len(c.plan.Partitions))
-	for i := range c.commits {
-		if c.commits[i], err = readCommit(c.root, i); errors.Is(err, turnmill.ErrCorrupt) {
-			c.faults = append(c.faults, err)
-		} else if err != nil {
-			c.fault(commitPath(i), "%v", err)
-		} else if c.commits[i].Plan != c.planSum {
-			c.fault(commitPath(i), "made for another plan")
-		} else if again := encodeJSON(c.commits[i]); !c.same(commitPath(i), again) {
-			c.fault(commitPath(i), "not written as turnmill writes it")
-		} else if names := paths(c.commits[i].Files); !slices.Equal(names, c.commits[i].names()) {
-			c.fault(commitPath(i), "it names the files %s", strings.Join(names, ", "))
-			c.commits[i] = nil // its files may be anywhere
+	for i := 0; c.plan.streams() || i < len(c.plan.Partitions); i++ {
+		commit := c.openCommit(i)
+		c.commits = append(c.commits, commit)
+		if c.plan.streams() && (commit == nil || commit.Last) {
+			break
 		}
 	}
 	return nil
+}
+
+// openCommit reads a commit and proves what it says of itself; it is nil when its files cannot be told.
+func (c *checker) openCommit(i int) *Commit {
+	commit, err := readCommit(c.root, i)
+	switch {
+	case errors.Is(err, turnmill.ErrCorrupt):
+		c.faults = append(c.faults, err)
+		return nil
+	case err != nil:
+		c.fault(commitPath(i), "%v", err)
+		return nil
+	}
+	if commit.Plan != c.planSum {
+		c.fault(commitPath(i), "made for another plan")
+	} else if !c.same(commitPath(i), encodeJSON(commit)) {
+		c.fault(commitPath(i), "not written as turnmill writes it")
+	} else if names := paths(commit.Files); !slices.Equal(names, commit.names()) {
+		c.fault(commitPath(i), "it names the files %s", strings.Join(names, ", "))
+		return nil // its files may be anywhere
+	}
+	if commit.Last && !c.plan.streams() {
+		c.fault(commitPath(i), "it says that it is the last, and the plan has %d", len(c.plan.Partitions))
+	}
+	return commit
 }
 
 func paths(files []FileSum) []string {
@@ -193,27 +215,72 @@ func (c *checker) planItself() {
 	if p.Config.Partitions != len(p.Partitions) {
 		c.fault("plan.json", "%d partitions, the config says %d", len(p.Partitions), p.Config.Partitions)
 	}
+	if p.streams() {
+		if len(p.Inputs) != 1 || p.Inputs[0].Path != streamPath || len(p.Partitions) > 0 {
+			c.fault("plan.json", "standard input is one input, and has no partitions in the plan")
+		}
+		return
+	}
 	c.coverage()
 }
 
-// coverage proves that the partitions' ranges cover each input once, in order.
+// coverage proves that the partitions' ranges cover each input once, in order; with a limit, up to a place
+// after which no range follows.
 func (c *checker) coverage() {
 	next := make([]int64, len(c.plan.Inputs))
-	input := 0
-	for i, ranges := range c.plan.Partitions {
-		for _, r := range ranges {
-			if r.Input < input || r.From != next[r.Input] || r.To < r.From {
+	ranges := make([]int, len(c.plan.Inputs))
+	input, cut := 0, false
+	for i, part := range c.plan.Partitions {
+		for _, r := range part {
+			if cut || r.Input < input || r.From != next[r.Input] || r.To < r.From || r.Records < 0 {
 				c.fault("plan.json", "partition %d: a range out of order or overlapping", i)
 				return
 			}
-			input, next[r.Input] = r.Input, r.To
+			input, next[r.Input], cut = r.Input, r.To, r.Records > 0
+			ranges[r.Input]++
 		}
 	}
 	for i, in := range c.plan.Inputs {
-		if next[i] != in.Bytes && in.Rejected == "" {
+		partial := c.plan.Config.Limit > 0 && i >= input // where a limit may end
+		whole := next[i] == in.Bytes && ranges[i] > 0
+		if in.Rejected != "" {
+			whole = next[i] == 0 && ranges[i] == 1
+		}
+		if !whole && !partial {
 			c.fault("plan.json", "input %s: %d of %d bytes stand in a partition", in.Path, next[i], in.Bytes)
 			return
 		}
+	}
+}
+
+// limit proves that no more records were read than --limit lets in, and no fewer where there were more.
+func (c *checker) limit() {
+	limit := c.plan.Config.Limit
+	if limit == 0 || slices.Contains(c.commits, nil) {
+		return
+	}
+	var read int64
+	for _, commit := range c.commits {
+		for _, r := range commit.Inputs {
+			read += r.Records
+		}
+	}
+	if c.plan.streams() {
+		if read > limit {
+			c.fault("plan.json", "--limit %d, and the commits hold %d records", limit, read)
+		}
+		return
+	}
+	last := len(c.plan.Inputs) - 1
+	whole := false // everything was read
+	for _, part := range c.plan.Partitions {
+		for _, r := range part {
+			in := &c.plan.Inputs[r.Input]
+			whole = r.Input == last && r.Records == 0 && (r.To == in.Bytes || in.Rejected != "")
+		}
+	}
+	if read > limit || read < limit && !whole {
+		c.fault("plan.json", "--limit %d, and the ranges hold %d records", limit, read)
 	}
 }
 
@@ -262,17 +329,19 @@ func sumFile(path string) (FileSum, error) {
 
 // strays finds files of the run's own kinds that no commit names. Caches of datasets are the users' own.
 func (c *checker) strays(known map[string]bool) {
-	for _, dir := range []string{"train", "turns", "rejects", "commits"} {
+	for _, dir := range []string{"train", "validation", "turns", "rejects", "commits"} {
 		entries, err := os.ReadDir(filepath.Join(c.root, dir))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			c.fault(dir, "%v", err)
 		}
+		_, isSplit := splitOf(dir + "/")
+		hasSplit := isSplit && slices.Contains(c.plan.splits(), dir)
 		for _, e := range entries {
 			path := dir + "/" + e.Name()
 			switch {
 			case known[path], strings.HasPrefix(e.Name(), "."):
-			case dir == "train" && (strings.HasPrefix(e.Name(), "cache-") || strings.HasPrefix(e.Name(), "tmp")):
-			case path == "train/state.json", path == "train/dataset_info.json", path == shardPath(0, 0) && c.noShards():
+			case isSplit && (strings.HasPrefix(e.Name(), "cache-") || strings.HasPrefix(e.Name(), "tmp")):
+			case hasSplit && (e.Name() == "state.json" || e.Name() == "dataset_info.json" || path == emptyPath(dir) && c.noShards(dir)):
 			default:
 				c.fault(path, "no commit names it")
 			}
@@ -280,13 +349,13 @@ func (c *checker) strays(known map[string]bool) {
 	}
 }
 
-func (c *checker) noShards() bool {
+func (c *checker) noShards(name string) bool {
 	for _, commit := range c.commits {
 		if commit == nil {
 			return false
 		}
 		for _, f := range commit.Files {
-			if strings.HasPrefix(f.Path, "train/") {
+			if strings.HasPrefix(f.Path, name+"/") {
 				return false
 			}
 		}
@@ -320,66 +389,4 @@ func (c *checker) merge() {
 			c.fault(f.path, "not what the commits give")
 		}
 	}
-}
-
-// inputs plans and runs everything again, in memory, against what lies on disk.
-func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
-	model, err := tokenizerOf(ctx, c.root, o.Tokenizer, c.plan, o.Hub)
-	if err != nil {
-		return err
-	}
-	again := *c.plan
-	opts := Options{Inputs: o.Inputs, Format: again.Config.Format, MaxWindow: again.Config.MaxWindow,
-		Workers: o.Workers, Memory: o.Memory}
-	var paths []string
-	var window int64
-	if again.Inputs, paths, window, err = inventory(ctx, &opts); err != nil {
-		return err
-	}
-	if again.Partitions, err = partition(again.Inputs, paths, again.Config.Partitions); err != nil {
-		return err
-	}
-	if changes := differences(c.plan, &again); len(changes) > 0 {
-		for _, d := range changes {
-			c.fault("plan.json", "%s", d)
-		}
-		return nil // what is read is not what was read
-	}
-	s, err := load(&again, model)
-	if err != nil {
-		return err
-	}
-	s.paths = paths
-	if t := &again.Tokenizer; t.Vocabulary != model.Size() || t.Engine != model.engine || again.Chat.SHA256 != s.chat.SHA256() {
-		c.fault("plan.json", "engine %s, a vocabulary of %d and chat %s are not those of the tokenizer that it names", t.Engine, t.Vocabulary, again.Chat.Name)
-		return nil
-	}
-	var data []byte
-	if data, s.planSum = again.Encode(); !c.same("plan.json", data) {
-		c.fault("plan.json", "not what the inputs give")
-		return nil
-	}
-	return c.rerun(ctx, &opts, s, window)
-}
-
-func (c *checker) rerun(ctx context.Context, o *Options, s *setup, window int64) error {
-	_, budget, err := memoryBudget(o, s, window)
-	if err != nil {
-		return err
-	}
-	pool := newPool(s, budget, o.workers(), reporter{})
-	defer pool.close()
-	to := compareSink{c.root, &c.faults}
-	var which []int
-	for i := range s.plan.Partitions {
-		which = append(which, i)
-	}
-	err = pool.partitions(ctx, which, 1, to, func(got *Commit) error {
-		if !c.same(commitPath(got.Partition), encodeJSON(got)) {
-			c.fault(commitPath(got.Partition), "not what the inputs give")
-		}
-		return nil
-	})
-	c.report.Inputs = "; the same bytes from the inputs"
-	return err
 }

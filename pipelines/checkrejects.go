@@ -169,9 +169,9 @@ func (p *partitionCheck) rejectLine(l *rejectLine) {
 // reads tells whether a line's place is in one of the partition's ranges. Offsets in compressed files count
 // other bytes than the plan does.
 func (p *partitionCheck) reads(l *rejectLine) bool {
-	return slices.ContainsFunc(p.plan.Partitions[p.commit.Partition], func(r Range) bool {
+	return slices.ContainsFunc(rangesOf(p.plan, p.commit), func(r Range) bool {
 		in := &p.plan.Inputs[r.Input]
-		return in.Path == l.Path && (l.Kind == "file" || in.Compression != frame.None.String() ||
+		return in.Path == l.Path && (l.Kind == "file" || in.Compression != frame.None.String() && !p.plan.streams() ||
 			r.From <= l.Offset && l.Bytes >= 0 && l.Offset+l.Bytes <= r.To)
 	})
 }

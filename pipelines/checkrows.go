@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
@@ -19,10 +18,12 @@ import (
 // side by side, and counts again what they hold.
 type partitionCheck struct {
 	*checker
-	commit *Commit
-	counts *stats.Counts // counted again, from the files
-	shardCheck
-	rejects rejectCheck
+	commit      *Commit
+	counts      *stats.Counts // counted again, from the files
+	*shardCheck               // of the split that the turn at hand stands in
+	shards      [len(splitNames)]shardCheck
+	rejects     rejectCheck
+	split       splitter
 
 	reasons [2][]turnmill.Reason // that the plan has for turns: of context, of what is dropped
 	decoded int64                // records
@@ -51,18 +52,25 @@ type droppedTurn struct {
 func (c *checker) partition(i int) {
 	commit := c.commits[i]
 	p := &partitionCheck{checker: c, commit: commit, counts: stats.NewCounts(), unit: unit{number: -1}, reasons: reasonsOf(c.plan)}
-	p.size = -1
+	p.split.seed = c.plan.Mask.Seed
+	p.split.share, _ = parseShare(c.plan.Config.Validation) // open has read it
+	for s := range p.shards {
+		p.shards[s].size = -1
+	}
+	p.shardCheck = &p.shards[train]
 	for _, l := range commit.Counts.Ledger.Domains {
 		p.decoded += l.Records.In
 	}
 	for _, f := range commit.Files {
-		if strings.HasPrefix(f.Path, "train/") {
-			p.left = append(p.left, f.Path)
+		if s, ok := splitOf(f.Path); ok {
+			p.shards[s].left = append(p.shards[s].left, f.Path)
 		}
 	}
 	before := len(c.faults)
 	err := p.read(i)
-	p.closeShard()
+	for s := range p.shards {
+		p.shards[s].closeShard()
+	}
 	p.rejects.close()
 	if err != nil && !errors.Is(err, errApart) {
 		c.faults = append(c.faults, err)
@@ -177,6 +185,12 @@ func (p *partitionCheck) turn(path string, t *stats.TurnRow) error {
 	p.countTurn(t)
 	if t.Shard == "" {
 		return nil
+	}
+	if s, ok := splitOf(t.Shard); !ok || s != p.split.of(t.ID) {
+		at("it says %s, and belongs into %s", t.Shard, p.split.of(t.ID))
+		return errApart
+	} else {
+		p.shardCheck = &p.shards[s]
 	}
 	if err := p.advance(t, at); err != nil {
 		return err

@@ -120,7 +120,7 @@ func (p *partitionCheck) endShard() error {
 	return nil
 }
 
-func (p *partitionCheck) closeShard() {
+func (p *shardCheck) closeShard() {
 	if p.file != nil {
 		p.file.Close()
 	}
@@ -177,12 +177,15 @@ func (p *partitionCheck) endRow() {
 
 // endRows makes sure that no row is left over.
 func (p *partitionCheck) endRows() error {
-	p.endRow()
-	if err := p.nextRow(); err != nil {
-		return err
-	}
-	if p.row != nil {
-		p.fault(p.name, "row %d and what follows belong to no turn", p.row.Number)
+	for s := range p.shards {
+		p.shardCheck = &p.shards[s]
+		p.endRow()
+		if err := p.nextRow(); err != nil {
+			return err
+		}
+		if p.row != nil {
+			p.fault(p.name, "row %d and what follows belong to no turn", p.row.Number)
+		}
 	}
 	p.report.Rows += p.counts.Tokens.Rows
 	p.report.Tokens += p.counts.Tokens.All

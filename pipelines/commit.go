@@ -28,7 +28,8 @@ type RangeSum struct {
 type Commit struct {
 	FormatVersion int           `json:"format_version"`
 	Partition     int           `json:"partition"`
-	Plan          string        `json:"plan"` // SHA-256 of plan.json
+	Last          bool          `json:"last,omitempty"` // of standard input
+	Plan          string        `json:"plan"`           // SHA-256 of plan.json
 	Inputs        []RangeSum    `json:"inputs"`
 	Counts        *stats.Counts `json:"counts"`
 	Files         []FileSum     `json:"files"`
@@ -37,16 +38,24 @@ type Commit struct {
 func commitPath(i int) string  { return fmt.Sprintf("commits/p%05d.json", i) }
 func turnsPath(i int) string   { return fmt.Sprintf("turns/p%05d.parquet", i) }
 func rejectsPath(i int) string { return fmt.Sprintf("rejects/p%05d.jsonl.zst", i) }
-func shardPath(i, n int) string {
-	return fmt.Sprintf("train/data-p%05d-%05d.arrow", i, n)
+func shardPath(of split, i, n int) string {
+	return fmt.Sprintf("%s/data-p%05d-%05d.arrow", of, i, n)
 }
 
-// names returns the paths that a commit of so many files has, in their order: its shards, its turns and its
-// rejects.
+// names returns the paths that a commit of so many files has, in their order: its shards, split by split, its
+// turns and its rejects.
 func (c *Commit) names() []string {
+	var shards [len(splitNames)]int
+	for _, f := range c.Files {
+		if s, ok := splitOf(f.Path); ok {
+			shards[s]++
+		}
+	}
 	var names []string
-	for n := range len(c.Files) - 2 {
-		names = append(names, shardPath(c.Partition, n))
+	for s := range shards {
+		for n := range shards[s] {
+			names = append(names, shardPath(split(s), c.Partition, n))
+		}
 	}
 	return append(names, turnsPath(c.Partition), rejectsPath(c.Partition))
 }

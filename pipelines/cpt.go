@@ -16,6 +16,8 @@ import (
 // CPT prepares a corpus: plan, then every partition that has no valid commit, then merge. It returns the
 // manifest of what was done, with a *ThresholdError when a rate was passed; with any other error it
 // returns none, and the same call goes on where it stopped.
+//
+// A dry run reads and decides as any run does and writes nothing: its manifest names no files.
 func CPT(ctx context.Context, o Options) (*Manifest, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -23,6 +25,12 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 	s, window, err := plan(ctx, &o)
 	if err != nil {
 		return nil, err
+	}
+	if s.stream != nil {
+		defer s.stream.close()
+	}
+	if o.DryRun {
+		return dryRun(ctx, &o, s, window)
 	}
 	unlock, err := openOutput(&o, s)
 	if err != nil {
@@ -32,12 +40,47 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 	if err := runAll(ctx, &o, s, window); err != nil {
 		return nil, err
 	}
-	m, err := merge(o.Output, s.plan, s.planSum)
+	return finish(&o, s.plan, s.planSum)
+}
+
+// finish merges, and returns the manifest with what of the thresholds was passed.
+func finish(o *Options, p *Plan, planSum string) (*Manifest, error) {
+	m, err := merge(o.Output, o.sink(), p, planSum)
 	if err != nil {
 		return nil, err
 	}
 	o.logger().Info("done", "records", m.Counts.Ledger.Total.Records.In, "rows", m.Counts.Tokens.Rows, "trained_tokens", m.Counts.Tokens.Trained)
 	return m, Thresholds(m.Counts, o.MaxRejectRate, o.MaxDropRate)
+}
+
+// dryRun runs every partition, and keeps nothing but the counts.
+func dryRun(ctx context.Context, o *Options, s *setup, window int64) (*Manifest, error) {
+	active, budget, err := memoryBudget(o, s, window)
+	if err != nil {
+		return nil, err
+	}
+	all := everyPartition(s)
+	pool := newPool(s, budget, o.workers(), newProgress(o, s, all))
+	defer pool.close()
+	m := manifestOf(s.plan, s.planSum)
+	count := func(c *Commit) error {
+		m.Counts.Add(c.Counts)
+		return nil
+	}
+	if err := pool.partitions(ctx, all, active, nullSink{}, count); err != nil {
+		return nil, err
+	}
+	for i := 0; s.stream != nil && !s.stream.ended; i++ {
+		if err := pool.partitions(ctx, []int{i}, 1, nullSink{}, count); err != nil {
+			return nil, err
+		}
+	}
+	err = Thresholds(m.Counts, o.MaxRejectRate, o.MaxDropRate)
+	var passed *ThresholdError
+	if errors.As(err, &passed) {
+		passed.See = "the OUT/rejects of a real run"
+	}
+	return m, err
 }
 
 // plan makes the whole plan.
@@ -46,18 +89,39 @@ func plan(ctx context.Context, o *Options) (*setup, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	s.stored = o.stored
 	p := s.plan
 	var window int64
+	if o.streams() {
+		return planStream(ctx, o, s)
+	}
 	if p.Inputs, s.paths, window, err = inventory(ctx, o); err != nil {
 		return nil, 0, err
 	}
-	if p.Partitions, err = partition(p.Inputs, s.paths, o.Partitions); err != nil {
+	if p.Partitions, err = deal(ctx, o, p.Inputs, s.paths); err != nil {
 		return nil, 0, err
 	}
 	p.Config.Partitions = len(p.Partitions)
-	p.ConfigSHA256 = hexSum(encodeJSON(p.Config))
-	_, s.planSum = p.Encode()
+	s.sign()
 	return s, window, nil
+}
+
+// planStream makes the plan of standard input, whose partitions come to light while it is read.
+func planStream(ctx context.Context, o *Options, s *setup) (*setup, int64, error) {
+	var err error
+	if s.stream, err = openStream(ctx, o); err != nil {
+		return nil, 0, err
+	}
+	p := s.plan
+	p.Inputs, p.Partitions, p.Config.PartitionBytes, s.paths = []PlanInput{s.stream.input}, [][]Range{}, o.PartitionBytes, []string{"-"}
+	s.sign()
+	return s, s.stream.window, nil
+}
+
+// sign completes a plan with its sums.
+func (s *setup) sign() {
+	s.plan.ConfigSHA256 = hexSum(encodeJSON(s.plan.Config))
+	_, s.planSum = s.plan.Encode()
 }
 
 // openOutput locks OUT and makes sure that it is empty or of the same plan.
@@ -65,7 +129,7 @@ func openOutput(o *Options, s *setup) (unlock func(), err error) {
 	if err := os.MkdirAll(o.Output, 0o777); err != nil {
 		return nil, &UsageError{fmt.Errorf("--output: %w", err)}
 	}
-	if unlock, err = lockDir(o.Output, true); err != nil {
+	if unlock, err = o.lock(true); err != nil {
 		return nil, err
 	}
 	if err := samePlan(o, s); err != nil {
@@ -77,7 +141,7 @@ func openOutput(o *Options, s *setup) (unlock func(), err error) {
 		return nil, err
 	}
 	data, _ := s.plan.Encode()
-	to := dirSink{o.Output}
+	to := o.sink()
 	if _, err = writeFile(to, "plan.json", data); err == nil {
 		_, err = writeFile(to, "local.json", encodeJSON(localOf(o, s)))
 	}
@@ -117,7 +181,7 @@ func samePlan(o *Options, s *setup) error {
 }
 
 // runParts are the names that a run writes below OUT; clearRun removes them and nothing else.
-var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "turns", "rejects", "commits", "local.json", "run.log.jsonl", "plan.json"}
+var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "validation", "turns", "rejects", "commits", "local.json", "run.log.jsonl", "plan.json"}
 
 // clearRun removes a run: the manifest first and the plan last, so that a kill in between leaves nothing
 // that looks whole, and nothing that is not known for a run.
@@ -138,12 +202,23 @@ func onlyTemporary(entries []fs.DirEntry) bool {
 
 // runAll runs what has no valid commit.
 func runAll(ctx context.Context, o *Options, s *setup, window int64) error {
+	if s.stream != nil {
+		return runStream(ctx, o, s, window)
+	}
 	var todo []int
 	for i := range s.plan.Partitions {
 		if committed(o.Output, s.planSum, i) == nil {
 			todo = append(todo, i)
 		}
 	}
+	if err := enoughRoom(ctx, o, s, todo); err != nil {
+		return err
+	}
+	return runSome(ctx, o, s, window, todo)
+}
+
+// runSome runs the given partitions and commits each.
+func runSome(ctx context.Context, o *Options, s *setup, window int64, todo []int) error {
 	if len(todo) == 0 {
 		return nil
 	}
@@ -151,21 +226,43 @@ func runAll(ctx context.Context, o *Options, s *setup, window int64) error {
 	if err != nil {
 		return err
 	}
-	log, err := openRunLog(o)
+	run, err := startRun(o, s, budget, todo)
 	if err != nil {
 		return err
 	}
-	defer log.Close()
-	report := newProgress(o, s, todo)
-	pool := newPool(s, budget, o.workers(), report)
-	defer pool.close()
-	to := dirSink{o.Output}
-	began := time.Now()
-	return pool.partitions(ctx, todo, active, to, func(c *Commit) error {
-		if _, err := writeFile(to, commitPath(c.Partition), encodeJSON(c)); err != nil {
+	defer run.close()
+	return run.partitions(ctx, todo, active)
+}
+
+// running is a pool that commits what it has done.
+type running struct {
+	pool  *pool
+	log   *runLog
+	to    sink
+	began time.Time
+}
+
+// startRun opens the log of a run and starts its workers.
+func startRun(o *Options, s *setup, budget int64, todo []int) (*running, error) {
+	log, err := openRunLog(o)
+	if err != nil {
+		return nil, err
+	}
+	return &running{newPool(s, budget, o.workers(), newProgress(o, s, todo)), log, o.sink(), time.Now()}, nil
+}
+
+func (r *running) close() {
+	r.pool.close()
+	r.log.Close()
+}
+
+// partitions runs partitions, active of them at a time, and commits each.
+func (r *running) partitions(ctx context.Context, which []int, active int) error {
+	return r.pool.partitions(ctx, which, active, r.to, func(c *Commit) error {
+		if _, err := writeFile(r.to, commitPath(c.Partition), encodeJSON(c)); err != nil {
 			return err
 		}
-		log.partition(c, time.Since(began))
+		r.log.partition(c, time.Since(r.began))
 		return nil
 	})
 }
@@ -174,20 +271,27 @@ func runAll(ctx context.Context, o *Options, s *setup, window int64) error {
 // the turns table, the encoders' windows.
 const writerBytes = 96 << 20
 
+// splitBytes is what the files of one more split hold.
+const splitBytes = 64 << 20
+
+// writers returns what the files of one partition hold.
+func (s *setup) writers() int64 { return writerBytes + int64(len(s.plan.splits())-1)*splitBytes }
+
 // memoryBudget returns how many partitions may be open at once and how many bytes may be in flight.
 func memoryBudget(o *Options, s *setup, window int64) (active int, budget int64, err error) {
 	fixed := s.tokenizer.bytes + int64(o.workers())*s.tokenizer.each
-	least := fixed + writerBytes + window + leastFlight
+	writers := s.writers()
+	least := fixed + writers + window + leastFlight
 	if o.Memory < least {
 		alone := least - int64(o.workers()-1)*s.tokenizer.each
 		return 0, 0, &UsageError{fmt.Errorf("--memory %d: too little for %d workers; try --memory %dMiB, or --workers 1 with --memory %dMiB",
 			o.Memory, o.workers(), least>>20+1, alone>>20+1)}
 	}
 	active = 1
-	if len(s.plan.Partitions) > 1 && o.Memory >= fixed+2*(writerBytes+window)+4*leastFlight {
+	if len(s.plan.Partitions) > 1 && o.Memory >= fixed+2*(writers+window)+4*leastFlight {
 		active = mostActive
 	}
-	return active, (o.Memory - fixed - int64(active)*(writerBytes+window)) / 2, nil
+	return active, (o.Memory - fixed - int64(active)*(writers+window)) / 2, nil
 }
 
 // leastFlight is the least number of bytes in flight that is worth running with.

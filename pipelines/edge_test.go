@@ -119,7 +119,7 @@ func TestNoRows(t *testing.T) {
 				t.Errorf("tokens %+v", m.Counts.Tokens)
 			}
 			profile, _ := arrow.ParseProfile(c.profile)
-			if rows := readShard(t, o.Output, shardPath(0, 0), profile); len(rows) != 0 {
+			if rows := readShard(t, o.Output, shardPath(train, 0, 0), profile); len(rows) != 0 {
 				t.Errorf("%d rows", len(rows))
 			}
 			if got := stateFiles(t, o.Output); !cmp.Equal(got, []string{"data-p00000-00000.arrow"}) {

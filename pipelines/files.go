@@ -43,11 +43,57 @@ type sinkFile interface {
 // tempSuffix ends the names of unfinished files. They start with a dot and are never read.
 const tempSuffix = ".tmp"
 
+// disk is what of a file system a run writes through.
+type disk interface {
+	create(name string) (diskFile, error) // new, for writing; fs.ErrExist when there is one
+	rename(from, to string) error
+	syncDir(name string) error
+}
+
+type diskFile interface {
+	io.WriteCloser
+	Name() string
+	Sync() error
+}
+
+// machine is the disk of this machine.
+type machine struct{}
+
+func (machine) create(name string) (diskFile, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (machine) rename(from, to string) error { return os.Rename(from, to) }
+
+func (machine) syncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// sink returns where the run's files go.
+func (o *Options) sink() sink {
+	if o.disk != nil {
+		return dirSink{o.Output, o.disk}
+	}
+	return dirSink{o.Output, machine{}}
+}
+
 // dirSink writes below a directory: temporary name, fsync, rename.
-type dirSink struct{ root string }
+type dirSink struct {
+	root string
+	disk disk
+}
 
 type dirFile struct {
-	f    *os.File
+	disk disk
+	f    diskFile
 	path string // below root
 	name string // the final name
 	sum  hash.Hash
@@ -60,18 +106,18 @@ func (s dirSink) create(path string) (sinkFile, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return nil, fmt.Errorf("%w; try another --output, or make room", err)
 	}
-	f, err := createTemp(name)
+	f, err := s.createTemp(name)
 	if err != nil {
-		return nil, err
+		return nil, unwritten(path, err)
 	}
-	return &dirFile{f: f, path: path, name: name, sum: sha256.New()}, nil
+	return &dirFile{disk: s.disk, f: f, path: path, name: name, sum: sha256.New()}, nil
 }
 
 // createTemp creates an unfinished file beside name, under a name that no other process has.
-func createTemp(name string) (*os.File, error) {
+func (s dirSink) createTemp(name string) (diskFile, error) {
 	for n := 0; ; n++ {
 		temp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d-%d%s", filepath.Base(name), os.Getpid(), n, tempSuffix))
-		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := s.disk.create(temp)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
@@ -83,7 +129,7 @@ func (d *dirFile) Write(p []byte) (int, error) {
 	d.sum.Write(p[:n])
 	d.size += int64(n)
 	if err != nil {
-		err = d.failed(err)
+		err = unwritten(d.path, err)
 	}
 	return n, err
 }
@@ -92,25 +138,28 @@ func (d *dirFile) commit() (FileSum, error) {
 	d.done = true
 	err := errors.Join(d.f.Sync(), d.f.Close())
 	if err == nil {
-		err = os.Rename(d.f.Name(), d.name)
+		err = d.disk.rename(d.f.Name(), d.name)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(d.name))
+		err = d.disk.syncDir(filepath.Dir(d.name))
 	}
 	if err != nil {
 		err = errors.Join(err, ignoreMissing(os.Remove(d.f.Name())))
-		return FileSum{}, d.failed(err)
+		return FileSum{}, unwritten(d.path, err)
 	}
 	return FileSum{Path: d.path, Bytes: d.size, SHA256: hex.EncodeToString(d.sum.Sum(nil))}, nil
 }
 
-// failed says what to do about a file that could not be written.
-func (d *dirFile) failed(err error) error {
+// unwritten says what to do about a file that could not be written.
+func unwritten(path string, err error) error {
 	hint := "try to mend that"
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		hint = "try to free space there"
+	case errors.Is(err, syscall.EFBIG):
+		hint = "try a larger limit of file sizes (ulimit -f), or smaller files with --shard-bytes"
 	}
-	return fmt.Errorf("writing %s: %w; %s, and run the same command again", d.path, err, hint)
+	return fmt.Errorf("writing %s: %w; %s, and run the same command again", path, err, hint)
 }
 
 func (d *dirFile) abort() {
@@ -128,13 +177,29 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-func syncDir(name string) error {
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+// nullSink counts and sums what would be written.
+type nullSink struct{}
+
+type nullFile struct {
+	path string
+	sum  hash.Hash
+	size int64
 }
+
+func (nullSink) create(path string) (sinkFile, error) {
+	return &nullFile{path: path, sum: sha256.New()}, nil
+}
+
+func (n *nullFile) Write(p []byte) (int, error) {
+	n.size += int64(len(p))
+	return n.sum.Write(p)
+}
+
+func (n *nullFile) commit() (FileSum, error) {
+	return FileSum{Path: n.path, Bytes: n.size, SHA256: hex.EncodeToString(n.sum.Sum(nil))}, nil
+}
+
+func (n *nullFile) abort() {}
 
 // writeFile writes a small file through a sink.
 func writeFile(s sink, path string, data []byte) (FileSum, error) {

@@ -167,7 +167,7 @@ func TestForgedCommits(t *testing.T) {
 	in("the line of a range", commitPath(0), false, func(c *Commit) { c.Inputs[0].Line++ })
 	in("the input of a range", commitPath(0), false, func(c *Commit) { c.Inputs[0].Input = "0/other.jsonl" })
 	in("a range is gone", commitPath(0), false, func(c *Commit) { c.Inputs = nil })
-	in("the rows of a shard", shardPath(0, 0), false, func(c *Commit) { c.Files[0].Rows++ })
+	in("the rows of a shard", shardPath(train, 0, 0), false, func(c *Commit) { c.Files[0].Rows++ })
 	in("the rows of the turns", turnsPath(0), false, func(c *Commit) { c.Files[len(c.Files)-2].Rows++ })
 	in("the rows of the rejects", rejectsPath(0), false, func(c *Commit) { c.Files[len(c.Files)-1].Rows-- })
 	in("shards in another order", commitPath(0), false, func(c *Commit) { c.Files[0], c.Files[1] = c.Files[1], c.Files[0] })
@@ -233,7 +233,7 @@ func TestForgedRun(t *testing.T) {
 		}},
 		after("a commit: an unknown member", commitPath(1), replace("{\n", "{\n \"more\": 1,\n")),
 		after("rejects: a byte", rejectsPath(0), func(b []byte) []byte { b[len(b)-1] ^= 1; return b }),
-		gone(commitPath(1)), gone(turnsPath(1)), gone(rejectsPath(1)), gone(shardPath(1, 0)),
+		gone(commitPath(1)), gone(turnsPath(1)), gone(rejectsPath(1)), gone(shardPath(train, 1, 0)),
 		gone("train/state.json"), gone("train/dataset_info.json"), gone("dataset_dict.json"),
 		stray("train/data-p00003-00000.arrow"), stray("train/data-p00000-00004.arrow"), stray("train/model.bin"),
 		stray("turns/p00003.parquet"), stray("turns/cache-1.parquet"), stray("rejects/p00003.jsonl.zst"), stray("commits/p00003.json"), stray("commits/tmp.json"),

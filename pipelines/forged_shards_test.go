@@ -43,7 +43,7 @@ func toWeight(w float32) func(uint32) uint32 {
 func other(id uint32) uint32 { return (id + 1) % 200 }
 
 func TestForgedShards(t *testing.T) {
-	first := shardPath(0, 0)
+	first := shardPath(train, 0, 0)
 	rewrite := func(change func([]turnmill.Row) []turnmill.Row) func(*forger) {
 		return func(f *forger) { f.writeRows(first, change(f.rows(first)), arrow.Limits{}) }
 	}
@@ -107,7 +107,7 @@ func TestForgedShards(t *testing.T) {
 			return r
 		})},
 		{name: "a row too many at the end", file: "train/", forge: func(f *forger) {
-			last := shardPath(0, 3)
+			last := shardPath(train, 0, 3)
 			rows := f.rows(last)
 			f.writeRows(last, append(rows, rows[0]), arrow.Limits{})
 		}},
@@ -131,8 +131,8 @@ func TestForgedShards(t *testing.T) {
 			f.bytes(first, func(b []byte) []byte { return append(b, b[len(b)-8:]...) })
 		}},
 		{name: "of no bytes", file: first, forge: func(f *forger) { f.bytes(first, func([]byte) []byte { return nil }) }},
-		{name: "two shards change contents", file: "train/", forge: func(f *forger) { f.swap(first, shardPath(1, 0)) }},
-		{name: "two shards of a partition change contents", file: turnsPath(0), forge: func(f *forger) { f.swap(first, shardPath(0, 1)) }},
+		{name: "two shards change contents", file: "train/", forge: func(f *forger) { f.swap(first, shardPath(train, 1, 0)) }},
+		{name: "two shards of a partition change contents", file: turnsPath(0), forge: func(f *forger) { f.swap(first, shardPath(train, 0, 1)) }},
 		{name: "with another column", file: first, forge: func(f *forger) {
 			rows := f.rows(first)
 			for i := range rows {
@@ -141,7 +141,7 @@ func TestForgedShards(t *testing.T) {
 			f.profile = arrow.ProfileWeighted
 			f.writeRows(first, rows, arrow.Limits{})
 		}},
-		{name: "a shard could have been longer", file: shardPath(0, 1), forge: func(f *forger) {
+		{name: "a shard could have been longer", file: shardPath(train, 0, 1), forge: func(f *forger) {
 			moveRow(f, 0, 0)
 		}},
 		{name: "a shard is gone", file: first, after: func(f *forger) { f.remove(first) }},
@@ -151,7 +151,7 @@ func TestForgedShards(t *testing.T) {
 
 // moveRow moves the last row of a shard to the start of the next one, and the turns with it.
 func moveRow(f *forger, partition, shard int) {
-	from, to := shardPath(partition, shard), shardPath(partition, shard+1)
+	from, to := shardPath(train, partition, shard), shardPath(train, partition, shard+1)
 	a, b := f.rows(from), f.rows(to)
 	last := int64(len(a) - 1)
 	f.writeRows(to, append(a[last:last+1:last+1], b...), arrow.Limits{})

@@ -151,8 +151,8 @@ func TestForgedTurns(t *testing.T) {
 		oneTurn("spans that no mode writes", target, func(r *stats.TurnRow) { r.KeptSpans = []int32{0, 1} }),
 		oneTurn("an empty list of them", droppedAlone, func(r *stats.TurnRow) { r.KeptSpans = []int32{} }),
 
-		oneTurn("shard", target, func(r *stats.TurnRow) { r.Shard = shardPath(0, 1) }),
-		oneTurn("a shard outside", target, func(r *stats.TurnRow) { r.Shard = "../" + shardPath(0, 1) }),
+		oneTurn("shard", target, func(r *stats.TurnRow) { r.Shard = shardPath(train, 0, 1) }),
+		oneTurn("a shard outside", target, func(r *stats.TurnRow) { r.Shard = "../" + shardPath(train, 0, 1) }),
 		oneTurn("row", target, func(r *stats.TurnRow) { r.Row++ }),
 		oneTurn("start of the observation", target, func(r *stats.TurnRow) { r.TokenStart-- }),
 		oneTurn("end of the observation", target, func(r *stats.TurnRow) { r.TokenEnd++ }),
@@ -162,7 +162,7 @@ func TestForgedTurns(t *testing.T) {
 		oneTurn("ranges below zero", target, func(r *stats.TurnRow) { r.ActionStart, r.ActionEnd = -9, -4 }),
 		oneTurn("the end of a document", document, func(r *stats.TurnRow) { r.TokenEnd-- }),
 		oneTurn("a turn in no row", target, func(r *stats.TurnRow) { r.Shard = "" }),
-		oneTurn("a dropped turn in a row", droppedAlone, func(r *stats.TurnRow) { r.Shard = shardPath(0, 0) }),
+		oneTurn("a dropped turn in a row", droppedAlone, func(r *stats.TurnRow) { r.Shard = shardPath(train, 0, 0) }),
 	})
 }
 

@@ -2,7 +2,9 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"io"
+	"math"
 
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
@@ -16,8 +18,9 @@ type IngestOptions struct {
 	Format      string // auto: by content
 	Domain      string // auto: the format's own rule
 	KeepThought bool
-	MaxRecord   int64 // bytes
-	MaxWindow   int64 // bytes, zstd
+	MaxRecord   int64     // bytes
+	MaxWindow   int64     // bytes, zstd
+	Stdin       io.Reader // what the input "-" reads
 
 	// Rejected is called with a JSON line for each file, record and trajectory that failed; it may be nil.
 	Rejected func(line []byte) error
@@ -27,18 +30,19 @@ type IngestOptions struct {
 // of the inputs. The counts hold records, trajectories, turns and notes; nothing is dropped here, so what
 // does not come out was rejected.
 func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts, error) {
-	inputs, paths, _, err := inventory(ctx, &Options{Inputs: o.Inputs, Format: o.Format, MaxWindow: o.MaxWindow})
+	opts := &Options{Inputs: o.Inputs, Format: o.Format, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, PartitionBytes: math.MaxInt64, Stdin: o.Stdin}
+	if opts.streams() {
+		return ingestStream(ctx, &o, opts, out)
+	}
+	inputs, paths, _, err := inventory(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	g := &ingester{
-		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
-		account:  newOutcome(mask.ModeOff), counts: stats.NewCounts(), out: out, rejected: o.Rejected,
-	}
+	g := newIngester(&o, inputs, out)
 	var read int64
 	for i := range inputs {
 		rng := Range{Input: i, To: inputs[i].Bytes, Line: 1}
-		sum, err := readRange(ctx, &inputs[i], rng, paths[i], limits{o.MaxRecord, o.MaxWindow}, &read, g.visit)
+		sum, err := readRange(ctx, &inputs[i], rng, paths[i], limits{record: o.MaxRecord, window: o.MaxWindow}, &read, g.visit)
 		g.counts.Ledger.Total.Records.In += sum.Records
 		g.counts.AddNotes(stats.InputNotes, &sum.notes)
 		if err != nil {
@@ -46,6 +50,31 @@ func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts,
 		}
 	}
 	return g.counts, nil
+}
+
+// ingestStream is Ingest from standard input.
+func ingestStream(ctx context.Context, o *IngestOptions, opts *Options, out io.Writer) (*stats.Counts, error) {
+	if len(o.Inputs) > 1 {
+		return nil, &UsageError{errors.New(`input "-": standard input is read alone; try to join the inputs before, as in cat a.jsonl b.jsonl | turnmill`)}
+	}
+	s, err := openStream(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	g := newIngester(o, []PlanInput{s.input}, out)
+	var read int64
+	sum, err := s.stretch(ctx, &read, g.visit)
+	g.counts.Ledger.Total.Records.In += sum.Records
+	g.counts.AddNotes(stats.InputNotes, &sum.notes)
+	return g.counts, err
+}
+
+func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) *ingester {
+	return &ingester{
+		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
+		account:  newOutcome(mask.ModeOff), counts: stats.NewCounts(), out: out, rejected: o.Rejected,
+	}
 }
 
 // ingester takes records to unified lines. account is an outcome without rows: it keeps the accounts as

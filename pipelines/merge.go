@@ -50,14 +50,10 @@ type InputRange struct {
 
 // merge makes the files that speak of the whole run. It is a pure function of plan and commits, but for
 // the count of duplicate ids, which comes from the turns tables.
-func merge(root string, p *Plan, planSum string) (*Manifest, error) {
-	commits := make([]*Commit, len(p.Partitions))
-	for i := range commits {
-		c, err := readCommit(root, i)
-		if err != nil {
-			return nil, err
-		}
-		commits[i] = c
+func merge(root string, to sink, p *Plan, planSum string) (*Manifest, error) {
+	commits, err := commitsOf(root, p)
+	if err != nil {
+		return nil, err
 	}
 	duplicates, err := duplicateIDs(root, commits)
 	if err != nil {
@@ -67,7 +63,6 @@ func merge(root string, p *Plan, planSum string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := dirSink{root}
 	for _, f := range files {
 		if _, err := writeFile(to, f.path, f.data); err != nil {
 			return nil, err
@@ -88,55 +83,102 @@ func merged(p *Plan, planSum string, commits []*Commit, duplicates int64) (*Mani
 	if !ok {
 		return nil, nil, fmt.Errorf("plan.json: %w: profile %q", turnmill.ErrCorrupt, p.Config.Profile)
 	}
-	m := &Manifest{
-		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: p.Pipeline, Config: p.Config, ConfigSHA256: p.ConfigSHA256,
-		Plan: planSum, Tokenizer: p.Tokenizer, Chat: p.Chat, Mask: p.Mask, DuplicateIDs: duplicates, Counts: stats.NewCounts(),
-	}
+	m := manifestOf(p, planSum)
+	m.DuplicateIDs = duplicates
 	for i := range p.Inputs {
-		m.Inputs = append(m.Inputs, InputSum{Path: p.Inputs[i].Path, Bytes: p.Inputs[i].Bytes, Format: p.Inputs[i].Format})
+		m.Inputs = append(m.Inputs, InputSum{Path: p.Inputs[i].Path, Bytes: p.Inputs[i].Bytes, Format: p.Inputs[i].Format, Ranges: []InputRange{}})
 	}
-	var shards []string
 	for i, c := range commits {
 		m.Counts.Add(c.Counts)
 		if err := addInputs(m, p, i, c); err != nil {
 			return nil, nil, err
 		}
-		for _, f := range c.Files {
-			m.Files = append(m.Files, f)
-			if name, ok := strings.CutPrefix(f.Path, "train/"); ok {
-				shards = append(shards, name)
-			}
-		}
+		m.Files = append(m.Files, c.Files...)
 	}
 	var files []file
-	if len(shards) == 0 { // datasets wants one shard even where there is no row
-		shards = []string{strings.TrimPrefix(shardPath(0, 0), "train/")}
-		empty, err := emptyShard(profile, p.Tokenizer.Vocabulary)
+	for _, s := range p.splits() {
+		more, err := splitFiles(m, s, profile)
 		if err != nil {
 			return nil, nil, err
 		}
-		files = append(files, file{shardPath(0, 0), empty})
+		files = append(files, more...)
 	}
-	files = append(files,
-		file{"train/dataset_info.json", arrow.DatasetInfo(profile)},
-		file{"train/state.json", arrow.State(shards, fingerprint(m), "train")},
-		file{"dataset_dict.json", arrow.DatasetDict([]string{"train"})})
+	files = append(files, file{"dataset_dict.json", arrow.DatasetDict(p.splits())})
 	for _, f := range files {
 		m.Files = append(m.Files, FileSum{Path: f.path, Bytes: int64(len(f.data)), SHA256: hexSum(f.data)})
 	}
 	return m, append(files, file{"manifest.json", encodeJSON(m)}), nil
 }
 
-// addInputs adds a commit's ranges to the inputs; they must be those of the plan.
+// splits returns the names of the splits that a run has, rows or not.
+func (p *Plan) splits() []string {
+	if p.Config.Validation != "0" {
+		return splitNames[:]
+	}
+	return splitNames[:1]
+}
+
+// splitFiles returns what makes a split's shards a directory of datasets.
+func splitFiles(m *Manifest, name string, profile arrow.Profile) (files []file, err error) {
+	var shards []string
+	for _, f := range m.Files {
+		if shard, ok := strings.CutPrefix(f.Path, name+"/"); ok {
+			shards = append(shards, shard)
+		}
+	}
+	if len(shards) == 0 { // datasets wants one shard even where there is no row
+		empty, err := emptyShard(profile, m.Tokenizer.Vocabulary)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{emptyPath(name), empty})
+		shards = []string{strings.TrimPrefix(emptyPath(name), name+"/")}
+	}
+	return append(files,
+		file{name + "/dataset_info.json", arrow.DatasetInfo(profile)},
+		file{name + "/state.json", arrow.State(shards, fingerprint(m, name), name)}), nil
+}
+
+// emptyPath is the shard of a split without rows.
+func emptyPath(name string) string { return fmt.Sprintf("%s/data-p%05d-%05d.arrow", name, 0, 0) }
+
+// manifestOf returns a manifest without counts.
+func manifestOf(p *Plan, planSum string) *Manifest {
+	return &Manifest{
+		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: p.Pipeline, Config: p.Config, ConfigSHA256: p.ConfigSHA256,
+		Plan: planSum, Tokenizer: p.Tokenizer, Chat: p.Chat, Mask: p.Mask, Counts: stats.NewCounts(),
+	}
+}
+
+// commitsOf reads every commit of a run; of standard input, up to the last one.
+func commitsOf(root string, p *Plan) ([]*Commit, error) {
+	var commits []*Commit
+	for i := 0; p.streams() || i < len(p.Partitions); i++ {
+		c, err := readCommit(root, i)
+		if err != nil {
+			return nil, err
+		}
+		if commits = append(commits, c); p.streams() && c.Last {
+			break
+		}
+	}
+	return commits, nil
+}
+
+// addInputs adds a commit's ranges to the inputs; they must be those of the plan, or go on where standard
+// input was cut.
 func addInputs(m *Manifest, p *Plan, i int, c *Commit) error {
-	ranges := p.Partitions[i]
-	if len(c.Inputs) != len(ranges) {
+	ranges := rangesOf(p, c)
+	if len(c.Inputs) != len(ranges) || p.streams() && len(ranges) != 1 {
 		return fmt.Errorf("%s: %w: %d ranges, the plan has %d", commitPath(i), turnmill.ErrCorrupt, len(c.Inputs), len(ranges))
 	}
 	for k, r := range ranges {
 		sum, in := c.Inputs[k], &m.Inputs[r.Input]
-		if sum.Input != in.Path || sum.From != r.From || sum.To != r.To || sum.Line != r.Line {
+		if sum.Input != in.Path || sum.From != r.From || sum.To != r.To || sum.Line != r.Line || p.streams() && r.From != in.Bytes {
 			return fmt.Errorf("%s: %w: range %d is not that of the plan", commitPath(i), turnmill.ErrCorrupt, k)
+		}
+		if p.streams() {
+			in.Bytes = r.To
 		}
 		in.Records += sum.Records
 		in.Ranges = append(in.Ranges, InputRange{r.From, r.To, sum.SHA256})
@@ -144,12 +186,24 @@ func addInputs(m *Manifest, p *Plan, i int, c *Commit) error {
 	return nil
 }
 
-// fingerprint seeds the keys of users' caches: a hash of the content of the shards.
-func fingerprint(m *Manifest) string {
+// rangesOf returns what a partition reads: as the plan has it, or as it turned out to be.
+func rangesOf(p *Plan, c *Commit) []Range {
+	if !p.streams() {
+		return p.Partitions[c.Partition]
+	}
+	var ranges []Range
+	for _, r := range c.Inputs {
+		ranges = append(ranges, Range{From: r.From, To: r.To, Line: r.Line})
+	}
+	return ranges
+}
+
+// fingerprint seeds the keys of users' caches: a hash of the content of a split's shards.
+func fingerprint(m *Manifest, name string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n", m.Config.Profile)
 	for _, f := range m.Files {
-		if strings.HasPrefix(f.Path, "train/") {
+		if strings.HasPrefix(f.Path, name+"/") {
 			fmt.Fprintf(h, "%s %s\n", f.Path, f.SHA256)
 		}
 	}

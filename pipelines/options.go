@@ -3,6 +3,7 @@ package pipelines
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"runtime"
@@ -41,8 +42,12 @@ type Options struct {
 	Profile       string
 	MaxRecord     int64 // bytes
 	MaxWindow     int64 // bytes, zstd
-	Partitions    int   // 0: by size
+	Partitions    int   // 0: one for every PartitionBytes
 	ShardBytes    int64
+	Limit         int64  // records; 0: all
+	Validation    string // share of trajectories and documents, in decimals
+
+	PartitionBytes int64 // stored bytes a partition, where Partitions is 0
 
 	// What follows never changes a byte of the output.
 
@@ -52,10 +57,16 @@ type Options struct {
 	MaxDropRate   float64
 	Hub           hub.Options // where a tokenizer is found that is named as a repository
 	Restart       bool
+	DryRun        bool // write nothing
 
-	MaskTablePath string // for local.json
+	MaskTablePath string    // for local.json
+	Stdin         io.Reader // what the input "-" reads
 	Logger        *slog.Logger
 	Progress      func(Progress)
+
+	disk      disk                      // nil: the machine's
+	stored    func(io.Reader) io.Reader // nil: none; what ranges of inputs are read through, to fail in tests
+	freeBytes func() (int64, error)     // nil: the disk's
 }
 
 // Progress is how far a run has come; it is reported by one goroutine.
@@ -69,8 +80,8 @@ type Progress struct {
 func DefaultOptions() Options {
 	return Options{
 		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always",
-		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf",
-		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20,
+		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0",
+		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20, PartitionBytes: 256 << 20,
 		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1,
 	}
 }
@@ -119,6 +130,8 @@ func (o *Options) Validate() error {
 	positive("max-record", o.MaxRecord, 1)
 	positive("max-window", o.MaxWindow, 1<<10)
 	positive("shard-bytes", o.ShardBytes, 1)
+	positive("partition-bytes", o.PartitionBytes, 1)
+	positive("limit", o.Limit, 0)
 	atMost := func(flag string, n, most int64, why string) {
 		if n > most {
 			errs = append(errs, fmt.Errorf("--%s %d: want at most %d (%s)", flag, n, most, why))
@@ -126,20 +139,13 @@ func (o *Options) Validate() error {
 	}
 	atMost("max-record", o.MaxRecord, maxRecordLimit, "2 GiB")
 	atMost("seq-len", int64(o.SeqLen), math.MaxInt32, "places in a row have 32 bits")
-	atMost("partitions", int64(o.Partitions), 99_999, "file names have room for five digits")
+	atMost("partitions", int64(o.Partitions), mostPartitions, "file names have room for five digits")
 	for _, text := range []struct{ flag, value string }{{"seed", o.Seed}, {"domain", o.Domain}} {
 		if !utf8.ValidString(text.value) {
 			errs = append(errs, fmt.Errorf("--%s %q: want UTF-8 text", text.flag, text.value))
 		}
 	}
-	for _, r := range []struct {
-		flag string
-		rate float64
-	}{{"max-reject-rate", o.MaxRejectRate}, {"max-drop-rate", o.MaxDropRate}} {
-		if !(r.rate >= 0 && r.rate <= 1) {
-			errs = append(errs, fmt.Errorf("--%s %v: want a share from 0 to 1", r.flag, r.rate))
-		}
-	}
+	errs = append(errs, o.rateErrors()...)
 	if o.Mask == "weight" && o.Profile == "hf" {
 		errs = append(errs, errors.New("--mask weight: the profile hf has no column for weights; try --profile weighted"))
 	}
@@ -149,6 +155,15 @@ func (o *Options) Validate() error {
 	if o.Objective == "policy" && o.Mask == "weight" {
 		errs = append(errs, errors.New("--objective policy: the mask is of observations and is off for actions; leave --mask weight out"))
 	}
+	if _, err := parseShare(o.Validation); err != nil {
+		errs = append(errs, fmt.Errorf("--validation %q: %w", o.Validation, err))
+	}
+	if o.streams() && len(o.Inputs) > 1 {
+		errs = append(errs, errors.New(`input "-": standard input is read alone; try to join the inputs before, as in cat a.jsonl b.jsonl | turnmill`))
+	}
+	if o.streams() && o.Partitions > 0 {
+		errs = append(errs, errors.New("--partitions: how much standard input holds is not known before it ends; try --partition-bytes"))
+	}
 	if o.Tokenizer == "" {
 		errs = append(errs, errors.New("--tokenizer is required: "+tokenizerNames))
 	}
@@ -156,6 +171,18 @@ func (o *Options) Validate() error {
 		return &UsageError{err}
 	}
 	return nil
+}
+
+func (o *Options) rateErrors() (errs []error) {
+	for _, r := range []struct {
+		flag string
+		rate float64
+	}{{"max-reject-rate", o.MaxRejectRate}, {"max-drop-rate", o.MaxDropRate}} {
+		if !(r.rate >= 0 && r.rate <= 1) {
+			errs = append(errs, fmt.Errorf("--%s %v: want a share from 0 to 1", r.flag, r.rate))
+		}
+	}
+	return errs
 }
 
 // maxRecordLimit is what offsets of 32 bits in a record allow.

@@ -20,6 +20,8 @@ import (
 // turns[i].Trajectory trajectories and documents of it.
 type outcome struct {
 	rows    shard.Rows
+	splits  []split // of each row
+	to      split   // of the rows that come next
 	turns   []stats.TurnRow
 	rejects []byte // JSON lines
 	lines   int64  // of rejects
@@ -27,6 +29,7 @@ type outcome struct {
 	records int64 // decoded
 	units   int64 // trajectories and documents
 	mode    mask.Mode
+	part    bool // rows alone; the rest of the job follows
 
 	arena jsonscan.Arena
 	rec   recordAccount // the record at hand
@@ -48,10 +51,25 @@ func newOutcome(mode mask.Mode) *outcome { return &outcome{counts: stats.NewCoun
 
 func (o *outcome) reset() {
 	o.rows.Reset()
-	o.turns, o.rejects = o.turns[:0], o.rejects[:0]
-	o.lines, o.records, o.units = 0, 0, 0
+	o.splits, o.turns, o.rejects = o.splits[:0], o.turns[:0], o.rejects[:0]
+	o.lines, o.records, o.units, o.part = 0, 0, 0, false
 	o.counts.Reset()
 	o.arena.Reset()
+}
+
+// split puts the rows that were added last into their split.
+func (o *outcome) split() {
+	for len(o.splits) < len(o.rows.Rows) {
+		o.splits = append(o.splits, o.to)
+	}
+}
+
+// take moves the rows so far into part, to be written before the rest of the outcome.
+func (o *outcome) take(part *outcome) {
+	o.split()
+	o.rows.Take(&part.rows)
+	part.splits, o.splits = o.splits, part.splits[:0]
+	part.part = true
 }
 
 // reject writes a reject line at the record's place.
@@ -306,10 +324,9 @@ func (o *outcome) place(row *stats.TurnRow, r *shard.TurnResult) {
 	if r.Row < 0 {
 		return
 	}
-	tt := o.rows.Rows[r.Row].Turns[r.Place]
 	row.Row = int64(r.Row)
-	row.TokenStart, row.TokenEnd = tt.Observation.Start, tt.Observation.End
-	row.ActionStart, row.ActionEnd = tt.Action.Start, tt.Action.End
+	row.TokenStart, row.TokenEnd = r.Response.Start, r.Response.End
+	row.ActionStart, row.ActionEnd = r.Action.Start, r.Action.End
 }
 
 // document accounts for a document: one turn row a window.
@@ -330,7 +347,7 @@ func (o *outcome) document(d *turnmill.Document, res *shard.Result) {
 			ObservationTokens: r.Observation, TargetTokens: r.Loss, TrainedTokens: r.Trained, Row: -1,
 		}
 		if r.Row >= 0 {
-			span := o.rows.Rows[r.Row].Turns[0].Observation
+			span := r.Response
 			row.Row, row.TokenStart, row.TokenEnd = int64(r.Row), span.Start, span.End
 		} else if res.Reason == "" { // the document stays, and this window of it goes
 			o.reject(rejectLine{Kind: "turn", Status: "dropped", Reason: r.Reason, ID: d.ID, Turn: &i, Domain: d.Domain})

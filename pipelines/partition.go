@@ -13,6 +13,7 @@ import (
 // partitionWriter writes the files of one partition from outcomes in order.
 //
 //	outcome --> train/data-pNNNNN-SSSSS.arrow   a new shard when the next row would pass --shard-bytes
+//	        --> validation/data-...
 //	        --> turns/pNNNNN.parquet            with the shard and row that were just given
 //	        --> rejects/pNNNNN.jsonl.zst
 //	        --> counts
@@ -22,19 +23,23 @@ type partitionWriter struct {
 	partition int
 	to        sink
 
-	shard     *arrow.Writer
-	shardFile sinkFile
-	shards    int
+	shards    [len(splitNames)]shardWriter
 	turns     *stats.TurnWriter
 	turnsFile sinkFile
 	rejects   io.WriteCloser
 	rejFile   sinkFile
 	rejLines  int64
 
-	files          []FileSum
 	counts         *stats.Counts
 	records, units int64
-	places         []place // of the outcome's rows
+	places         []place // of the outcome's rows, and of the parts of it that came before
+}
+
+// shardWriter writes the shards of one split.
+type shardWriter struct {
+	arrow *arrow.Writer
+	file  sinkFile // nil between shards
+	done  []FileSum
 }
 
 type place struct {
@@ -64,7 +69,7 @@ func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 
 // abort leaves nothing of what is not committed.
 func (w *partitionWriter) abort() {
-	for _, f := range []sinkFile{w.shardFile, w.turnsFile, w.rejFile} {
+	for _, f := range []sinkFile{w.shards[train].file, w.shards[validation].file, w.turnsFile, w.rejFile} {
 		if f != nil {
 			f.abort()
 		}
@@ -73,13 +78,15 @@ func (w *partitionWriter) abort() {
 
 // write appends one outcome.
 func (w *partitionWriter) write(o *outcome) error {
-	w.places = w.places[:0]
 	for i := range o.rows.Rows {
-		at, err := w.row(&o.rows.Rows[i])
+		at, err := w.row(&o.rows.Rows[i], o.splits[i])
 		if err != nil {
 			return err
 		}
 		w.places = append(w.places, at)
+	}
+	if o.part { // its turns come with the last part
+		return nil
 	}
 	for i := range o.turns {
 		t := &o.turns[i]
@@ -89,6 +96,7 @@ func (w *partitionWriter) write(o *outcome) error {
 			t.Shard, t.Row = at.shard, at.row
 		}
 	}
+	w.places = w.places[:0]
 	w.records, w.units = w.records+o.records, w.units+o.units
 	if err := w.turns.Write(o.turns); err != nil {
 		return err
@@ -101,21 +109,22 @@ func (w *partitionWriter) write(o *outcome) error {
 	return nil
 }
 
-// row appends one row to the current shard, or to a new one when it would grow past the limit.
-func (w *partitionWriter) row(row *turnmill.Row) (place, error) {
+// row appends one row to the split's current shard, or to a new one when it would grow past the limit.
+func (w *partitionWriter) row(row *turnmill.Row, to split) (place, error) {
+	s := &w.shards[to]
 	bytes := rowBytes(w.setup.profile, len(row.IDs))
-	if w.shardFile != nil && w.shard.Rows() > 0 && w.shard.Size()+bytes > w.setup.plan.Config.ShardBytes {
-		if err := w.endShard(); err != nil {
+	if s.file != nil && s.arrow.Rows() > 0 && s.arrow.Size()+bytes > w.setup.plan.Config.ShardBytes {
+		if err := s.end(); err != nil {
 			return place{}, err
 		}
 	}
-	if w.shardFile == nil {
-		if err := w.startShard(); err != nil {
+	if s.file == nil {
+		if err := w.startShard(s, to); err != nil {
 			return place{}, err
 		}
 	}
-	at := place{shardPath(w.partition, w.shards), w.shard.Rows()}
-	if err := w.shard.Append(row); err != nil {
+	at := place{shardPath(to, w.partition, len(s.done)), s.arrow.Rows()}
+	if err := s.arrow.Append(row); err != nil {
 		return place{}, fmt.Errorf("%s: %w", at.shard, err)
 	}
 	t := &w.counts.Tokens
@@ -133,54 +142,66 @@ func rowBytes(p arrow.Profile, tokens int) int64 {
 	return int64(len(p.Columns())) * 4 * int64(tokens+1)
 }
 
-func (w *partitionWriter) startShard() error {
-	f, err := w.to.create(shardPath(w.partition, w.shards))
+func (w *partitionWriter) startShard(s *shardWriter, of split) error {
+	f, err := w.to.create(shardPath(of, w.partition, len(s.done)))
 	if err != nil {
 		return err
 	}
-	w.shardFile = f
-	if w.shard == nil {
+	s.file = f
+	if s.arrow == nil {
 		select {
-		case w.shard = <-w.pool.shards:
+		case s.arrow = <-w.pool.shards:
 		default:
 		}
 	}
-	if w.shard != nil {
-		w.shard.Reset(f)
+	if s.arrow != nil {
+		s.arrow.Reset(f)
 		return nil
 	}
-	w.shard, err = arrow.NewWriter(f, arrow.Options{Profile: w.setup.profile, Vocabulary: w.setup.plan.Tokenizer.Vocabulary})
+	s.arrow, err = arrow.NewWriter(f, arrow.Options{Profile: w.setup.profile, Vocabulary: w.setup.plan.Tokenizer.Vocabulary})
 	return err
 }
 
-func (w *partitionWriter) endShard() error {
-	if err := w.shard.Close(); err != nil {
+// end ends the open shard.
+func (s *shardWriter) end() error {
+	if err := s.arrow.Close(); err != nil {
 		return err
 	}
-	sum, err := w.shardFile.commit()
+	sum, err := s.file.commit()
 	if err != nil {
 		return err
 	}
-	sum.Rows = w.shard.Rows()
-	w.files = append(w.files, sum)
-	w.shardFile = nil
-	w.shards++
+	sum.Rows = s.arrow.Rows()
+	s.done, s.file = append(s.done, sum), nil
 	return nil
+}
+
+// finishShards ends the shards of every split and gives their writers back.
+func (w *partitionWriter) finishShards() (files []FileSum, err error) {
+	for i := range w.shards {
+		s := &w.shards[i]
+		if s.file != nil {
+			if err := s.end(); err != nil {
+				return nil, err
+			}
+		}
+		if s.arrow != nil {
+			select {
+			case w.pool.shards <- s.arrow:
+			default:
+			}
+			s.arrow = nil
+		}
+		files = append(files, s.done...)
+	}
+	return files, nil
 }
 
 // finish ends the files and returns the commit. The framer's counts come in here, from the reader.
 func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
-	if w.shardFile != nil {
-		if err := w.endShard(); err != nil {
-			return nil, err
-		}
-	}
-	if w.shard != nil {
-		select {
-		case w.pool.shards <- w.shard:
-		default:
-		}
-		w.shard = nil
+	files, err := w.finishShards()
+	if err != nil {
+		return nil, err
 	}
 	if err := w.turns.Close(); err != nil {
 		return nil, err
@@ -197,7 +218,7 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 			return nil, err
 		}
 		sum.Rows = f.rows
-		w.files = append(w.files, sum)
+		files = append(files, sum)
 	}
 	for i := range ranges {
 		w.counts.Ledger.Total.Records.In += ranges[i].Records
@@ -207,5 +228,5 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 		return nil, fmt.Errorf("the accounts do not meet, which is a fault of turnmill: %w", err)
 	}
 	return &Commit{FormatVersion: FormatVersion, Partition: w.partition, Plan: w.setup.planSum,
-		Inputs: ranges, Counts: w.counts, Files: w.files}, nil
+		Inputs: ranges, Counts: w.counts, Files: files}, nil
 }

@@ -36,6 +36,10 @@ type Config struct {
 	MaxWindow     int64    `json:"max-window"`
 	Partitions    int      `json:"partitions"` // as resolved
 	ShardBytes    int64    `json:"shard-bytes"`
+	Limit         int64    `json:"limit"` // records; 0: all
+	Validation    string   `json:"validation"`
+	// PartitionBytes cuts standard input, which the plan has no partitions of; 0 for all other inputs.
+	PartitionBytes int64 `json:"partition-bytes,omitempty"`
 }
 
 // TokenizerInfo names a tokenizer by its content.
@@ -78,12 +82,14 @@ type PlanInput struct {
 	Detail      string          `json:"detail,omitempty"`
 }
 
-// Range is a part of one input: stored bytes [From, To). Line is the number of the first line, from 1.
+// Range is a part of one input: stored bytes [From, To). Line is the number of the first line, from 1, in the
+// file, or in the zstd frame at From when that is not 0.
 type Range struct {
-	Input int   `json:"input"` // position in Plan.Inputs
-	From  int64 `json:"from"`
-	To    int64 `json:"to"`
-	Line  int64 `json:"line"`
+	Input   int   `json:"input"` // position in Plan.Inputs
+	From    int64 `json:"from"`
+	To      int64 `json:"to"`
+	Line    int64 `json:"line"`
+	Records int64 `json:"records,omitempty"` // no more than these are read; 0: all
 }
 
 // Plan is what is to be done: a pure function of inputs, options, tokenizer and version. Partition i is a
@@ -100,6 +106,9 @@ type Plan struct {
 	Inputs        []PlanInput   `json:"inputs"`
 	Partitions    [][]Range     `json:"partitions"`
 }
+
+// streams tells whether the run reads standard input: its partitions stand in the commits alone.
+func (p *Plan) streams() bool { return p.Config.PartitionBytes > 0 }
 
 // Encode returns the plan as it is written, and the hash that every commit names.
 func (p *Plan) Encode() ([]byte, string) {

@@ -46,7 +46,7 @@ func TestPartition(t *testing.T) {
 			inputs, paths, texts = append(inputs, in), append(paths, path), append(texts, text)
 		}
 		n := rapid.IntRange(1, 12).Draw(t, "partitions")
-		parts, err := partition(inputs, paths, n)
+		parts, err := deal(t.Context(), &Options{Partitions: n, PartitionBytes: 256 << 20}, inputs, paths)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestPartition(t *testing.T) {
 				t.Fatalf("%+v is in %d ranges up to byte %d", in, ranges[i], next[i])
 			}
 		}
-		if again, err := partition(inputs, paths, n); err != nil || !reflect.DeepEqual(parts, again) {
+		if again, err := deal(t.Context(), &Options{Partitions: n, PartitionBytes: 256 << 20}, inputs, paths); err != nil || !reflect.DeepEqual(parts, again) {
 			t.Fatalf("another time it is %v, %v", again, err)
 		}
 	})
@@ -96,8 +96,8 @@ func TestPartitionsBySize(t *testing.T) {
 	for _, c := range []struct {
 		bytes int64
 		want  int
-	}{{0, 1}, {1, 1}, {partitionBytes, 1}, {partitionBytes + 1, 2}, {10 * partitionBytes, 10}, {1 << 50, 1 << 22}} {
-		parts, err := partition([]PlanInput{{Bytes: c.bytes, Layout: "whole"}}, []string{""}, 0)
+	}{{0, 1}, {1, 1}, {(256 << 20), 1}, {(256 << 20) + 1, 2}, {10 * (256 << 20), 10}, {1 << 50, mostPartitions}} {
+		parts, err := deal(t.Context(), &Options{PartitionBytes: 256 << 20}, []PlanInput{{Bytes: c.bytes, Layout: "whole"}}, []string{""})
 		if err != nil || len(parts) != c.want {
 			t.Errorf("%d bytes: %d partitions, want %d; %v", c.bytes, len(parts), c.want, err)
 		}

@@ -30,14 +30,6 @@ func planned(t *testing.T, o *Options) (*setup, *pool) {
 	return s, p
 }
 
-func everyPartition(s *setup) []int {
-	which := make([]int, len(s.plan.Partitions))
-	for i := range which {
-		which[i] = i
-	}
-	return which
-}
-
 // TestCancelledBeforeTheFirst: partitions that were never started are not done.
 func TestCancelledBeforeTheFirst(t *testing.T) {
 	o := options(t, demoCorpus(t))
@@ -46,7 +38,7 @@ func TestCancelledBeforeTheFirst(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("the machine goes down")
 	cancel(why)
-	err := p.partitions(ctx, everyPartition(s), 2, dirSink{o.Output}, func(*Commit) error { return nil })
+	err := p.partitions(ctx, everyPartition(s), 2, o.sink(), func(*Commit) error { return nil })
 	if !errors.Is(err, why) {
 		t.Errorf("got %v, want the cause of the cancellation", err)
 	}
@@ -59,7 +51,7 @@ func TestCancelledByDone(t *testing.T) {
 	s, p := planned(t, &o)
 	full := errors.New("no space for the commit")
 	calls := 0
-	err := p.partitions(context.Background(), everyPartition(s), 2, dirSink{o.Output}, func(*Commit) error {
+	err := p.partitions(context.Background(), everyPartition(s), 2, o.sink(), func(*Commit) error {
 		calls++
 		return full
 	})
@@ -125,9 +117,9 @@ func TestPitfall07DiskFull(t *testing.T) {
 				t.Fatal(err)
 			}
 			left := int64(share * float64(all))
-			to := failingSink{dirSink{o.Output}, &left, &sync.Mutex{}}
+			to := failingSink{dirSink{o.Output, machine{}}, &left, &sync.Mutex{}}
 			err = p.partitions(context.Background(), everyPartition(s), 2, to, func(c *Commit) error {
-				_, err := writeFile(dirSink{o.Output}, commitPath(c.Partition), encodeJSON(c))
+				_, err := writeFile(o.sink(), commitPath(c.Partition), encodeJSON(c))
 				return err
 			})
 			if !errors.Is(err, errFull) {
@@ -186,7 +178,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		}
 	})
 	t.Run("a folder in place of a file", func(t *testing.T) {
-		for _, path := range []string{"manifest.json", "train/state.json", shardPath(0, 0), turnsPath(0), commitPath(0)} {
+		for _, path := range []string{"manifest.json", "train/state.json", shardPath(train, 0, 0), turnsPath(0), commitPath(0)} {
 			o := options(t, corpus)
 			mustRun(t, o)
 			name := filepath.Join(o.Output, path)

@@ -14,6 +14,7 @@ type job struct {
 	charge int64  // of the memory budget
 	stored int64  // stored bytes read since the job before, for the progress
 	done   chan *outcome
+	ended  <-chan struct{} // nobody waits for done any more
 }
 
 // item is one record of a job, or what the framer rejected in its place.
@@ -23,8 +24,13 @@ type item struct {
 	reject       error
 }
 
-// answer works through a job.
-func (j *job) answer(w *worker, out *outcome) {
+// answer works through a job. Rows of a huge record go ahead in parts.
+func (j *job) answer(w *worker, out *outcome, spare func() *outcome) {
+	out.rows.Full = func() {
+		part := spare()
+		out.take(part)
+		j.send(part)
+	}
 	for i := range j.items {
 		it := &j.items[i]
 		rec := frame.Record{Data: j.text[it.from:it.to:it.to], Line: it.line, Offset: it.offset}
@@ -34,8 +40,15 @@ func (j *job) answer(w *worker, out *outcome) {
 		}
 		w.record(j.from, rec, out)
 	}
-	j.text = nil
-	j.done <- out
+	j.text, out.rows.Full = nil, nil
+	j.send(out)
+}
+
+func (j *job) send(out *outcome) {
+	select {
+	case j.done <- out:
+	case <-j.ended:
+	}
 }
 
 // reader frames the ranges of one partition into jobs. It owns the order: pending gets each job before
@@ -47,11 +60,21 @@ type reader struct {
 	sums      []RangeSum
 	job       *job
 	read      int64 // stored bytes read since the last job
+	last      bool  // standard input has ended
 }
 
 func (r *reader) run(ctx context.Context) error {
 	s := r.pool.setup
-	l := limits{s.plan.Config.MaxRecord, s.plan.Config.MaxWindow}
+	l := limits{record: s.plan.Config.MaxRecord, window: s.plan.Config.MaxWindow, stored: s.stored}
+	if s.stream != nil {
+		sum, err := s.stream.stretch(ctx, &r.read,
+			func(from source, rec frame.Record, err error) error { return r.take(ctx, from, rec, err) })
+		if err != nil {
+			return err
+		}
+		r.sums, r.last = append(r.sums, sum), s.stream.ended
+		return r.flush(ctx)
+	}
 	for _, rng := range s.plan.Partitions[r.partition] {
 		sum, err := readRange(ctx, &s.plan.Inputs[rng.Input], rng, s.paths[rng.Input], l, &r.read,
 			func(from source, rec frame.Record, err error) error { return r.take(ctx, from, rec, err) })
@@ -74,7 +97,7 @@ func (r *reader) take(ctx context.Context, from source, rec frame.Record, reject
 		}
 	}
 	if r.job == nil {
-		r.job = &job{from: from, text: make([]byte, 0, max(jobBytes, len(rec.Data))), done: make(chan *outcome, 1)}
+		r.job = &job{from: from, text: make([]byte, 0, max(jobBytes, len(rec.Data))), done: make(chan *outcome, 1), ended: ctx.Done()}
 	}
 	j := r.job
 	start := len(j.text)

@@ -16,6 +16,7 @@ type worker struct {
 	mask    *mask.Masker
 	builder *shard.Builder
 	draw    *tokenDraw // mode token, else nil
+	splits  splitter
 
 	verdicts  []turnmill.Verdict
 	targets   []shard.Target
@@ -58,11 +59,13 @@ func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
 		out.dropTrajectory(t, w.targets, reason)
 		return
 	}
+	out.to = w.splits.of(t.ID)
 	res, err := w.builder.Trajectory(t, w.targets, w.drawer(t.ID), &out.rows) // shard: tokens, spans, windows, labels
 	if err != nil {
 		out.rejectTrajectory(t, w.targets, err)
 		return
 	}
+	out.split()
 	out.trajectory(t, w.targets, &res)
 }
 
@@ -75,11 +78,13 @@ func (w *worker) document(d *turnmill.Document, out *outcome) {
 		out.dropDocument(d, turnmill.ReasonEmptyText)
 		return
 	}
+	out.to = w.splits.of(d.ID)
 	res, err := w.builder.Document(d.Text, &out.rows)
 	if err != nil {
 		out.rejectDocument(d, err)
 		return
 	}
+	out.split()
 	out.document(d, &res)
 }
 

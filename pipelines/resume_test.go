@@ -136,9 +136,9 @@ func TestResumeRepairs(t *testing.T) {
 		runs []int // partitions
 	}{
 		{"nothing", func(func(string) string) error { return nil }, nil},
-		{"a shard is gone", func(p func(string) string) error { return os.Remove(p(shardPath(2, 0))) }, []int{2}},
-		{"a shard is cut", func(p func(string) string) error { return os.Truncate(p(shardPath(1, 0)), 1000) }, []int{1}},
-		{"a shard has grown", func(p func(string) string) error { return grow(p(shardPath(1, 0))) }, []int{1}},
+		{"a shard is gone", func(p func(string) string) error { return os.Remove(p(shardPath(train, 2, 0))) }, []int{2}},
+		{"a shard is cut", func(p func(string) string) error { return os.Truncate(p(shardPath(train, 1, 0)), 1000) }, []int{1}},
+		{"a shard has grown", func(p func(string) string) error { return grow(p(shardPath(train, 1, 0))) }, []int{1}},
 		{"turns are gone", func(p func(string) string) error { return os.Remove(p(turnsPath(0))) }, []int{0}},
 		{"rejects are cut", func(p func(string) string) error { return os.Truncate(p(rejectsPath(0)), 5) }, []int{0}},
 		{"a commit is gone", func(p func(string) string) error { return os.Remove(p(commitPath(3))) }, []int{3}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"sync"
 
@@ -47,14 +48,14 @@ const jobBytes = 128 << 10
 func newPool(s *setup, budget int64, workers int, report reporter) *pool {
 	p := &pool{
 		setup: s, jobs: make(chan *job), size: budget, budget: semaphore.NewWeighted(budget),
-		ahead: 4*workers + 4, report: report, shards: make(chan *arrow.Writer, mostActive),
+		ahead: 4*workers + 4, report: report, shards: make(chan *arrow.Writer, mostActive*len(splitNames)),
 	}
 	p.spare.New = func() any { return newOutcome(s.mode) }
 	for range workers {
 		p.workers.Go(func() error {
 			w := s.newWorker()
 			for j := range p.jobs {
-				j.answer(w, p.outcome())
+				j.answer(w, p.outcome(), p.outcome)
 			}
 			return nil
 		})
@@ -97,7 +98,9 @@ func (p *pool) partition(ctx context.Context, i int, to sink) (*Commit, error) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		c, err = w.finish(r.sums)
+		if c, err = w.finish(r.sums); c != nil {
+			c.Last = r.last
+		}
 		return err
 	})
 	err := g.Wait()
@@ -117,17 +120,31 @@ func (p *pool) consume(ctx context.Context, pending <-chan *job, w *partitionWri
 			if !ok {
 				return nil
 			}
-			select {
-			case out := <-j.done:
-				if err := w.write(out); err != nil {
-					return err
-				}
-				p.report.outcome(out, j.stored)
-				p.spare.Put(out)
-				p.budget.Release(j.charge)
-			case <-ctx.Done():
-				return context.Cause(ctx)
+			if err := p.finish(ctx, j, w); err != nil {
+				return err
 			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// finish writes the outcome of one job, in as many parts as it comes.
+func (p *pool) finish(ctx context.Context, j *job, w *partitionWriter) error {
+	for {
+		select {
+		case out := <-j.done:
+			if err := w.write(out); err != nil {
+				return err
+			}
+			part := out.part
+			p.report.outcome(out, j.stored)
+			p.spare.Put(out)
+			if !part {
+				p.budget.Release(j.charge)
+				return nil
+			}
+			j.stored = 0
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -170,4 +187,71 @@ func (p *pool) partitions(ctx context.Context, which []int, active int, to sink,
 		return cause(ctx, err)
 	}
 	return context.Cause(outer) // what was not started has not failed
+}
+
+// ahead reads standard input ahead of who works on it. A read that waits for a producer cannot be called off,
+// so the goroutine that waits may outlast the run; whoever reads here does not.
+type ahead struct {
+	ctx    context.Context
+	full   chan chunk
+	empty  chan []byte
+	now    chunk
+	unread []byte // of now
+}
+
+type chunk struct {
+	data []byte
+	err  error
+}
+
+// aheadBytes is the size of each of the two buffers of ahead.
+const aheadBytes = 256 << 10
+
+// readAhead starts to read in; it ends with ctx, or with the input.
+func readAhead(ctx context.Context, in io.Reader) io.Reader {
+	a := &ahead{ctx: ctx, full: make(chan chunk), empty: make(chan []byte, 2)}
+	for range cap(a.empty) {
+		a.empty <- make([]byte, aheadBytes)
+	}
+	go func() {
+		for {
+			var buf []byte
+			select {
+			case buf = <-a.empty:
+			case <-ctx.Done():
+				return
+			}
+			n, err := in.Read(buf)
+			select {
+			case a.full <- chunk{buf[:n], err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return a
+}
+
+// Read reads on; with a context that has ended it gives its cause.
+func (a *ahead) Read(p []byte) (int, error) {
+	for len(a.unread) == 0 {
+		if a.now.err != nil {
+			return 0, a.now.err
+		}
+		if a.now.data != nil {
+			a.empty <- a.now.data[:cap(a.now.data)]
+		}
+		select {
+		case a.now = <-a.full:
+			a.unread = a.now.data
+		case <-a.ctx.Done():
+			return 0, context.Cause(a.ctx)
+		}
+	}
+	n := copy(p, a.unread)
+	a.unread = a.unread[n:]
+	return n, nil
 }

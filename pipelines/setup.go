@@ -3,6 +3,7 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
@@ -18,7 +19,9 @@ import (
 type setup struct {
 	plan    *Plan
 	planSum string
-	paths   []string // where each input of the plan is now
+	paths   []string                  // where each input of the plan is now
+	stream  *stream                   // standard input, else nil
+	stored  func(io.Reader) io.Reader // as in Options
 
 	tokenizer *tokenizer
 	encoder   func() turnmill.Encoder // a new one for each goroutine
@@ -27,6 +30,7 @@ type setup struct {
 	mode      mask.Mode
 	filters   *filter.Chain
 	profile   arrow.Profile
+	share     share // of validation
 }
 
 // resolve loads what the options name and returns the setup with a plan that lacks its inputs.
@@ -45,6 +49,10 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	if err != nil {
 		return nil, &UsageError{err}
 	}
+	share, err := parseShare(o.Validation)
+	if err != nil {
+		return nil, &UsageError{fmt.Errorf("--validation %q: %w", o.Validation, err)}
+	}
 	mode := o.Mask
 	if o.Objective == "policy" {
 		mode = "off" // the mask is of observations
@@ -54,7 +62,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		Config: Config{
 			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, KeepThought: o.KeepThought,
 			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(),
-			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes,
+			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes, Limit: o.Limit, Validation: share.text,
 		},
 		Tokenizer: info,
 		Chat:      ChatInfo{Name: name},
@@ -88,6 +96,9 @@ func load(p *Plan, t *tokenizer) (*setup, error) {
 	}
 	if s.filters, err = filter.New(names, filter.Options{MinTurns: p.Config.MinTurns, TrainDialogue: p.Config.TrainDialogue}); err != nil {
 		return nil, fmt.Errorf("plan.json: %w", err)
+	}
+	if s.share, err = parseShare(p.Config.Validation); err != nil {
+		return nil, fmt.Errorf("plan.json: validation %q: %w", p.Config.Validation, err)
 	}
 	profile, ok := arrow.ParseProfile(p.Config.Profile)
 	if !ok {
@@ -128,7 +139,7 @@ func (s *setup) newWorker() *worker {
 	}
 	w := &worker{
 		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
-		filters:  s.filters, mask: masker, builder: builder,
+		filters:  s.filters, mask: masker, builder: builder, splits: splitter{s.share, s.plan.Mask.Seed},
 	}
 	if s.mode == mask.ModeToken {
 		w.draw = &tokenDraw{seed: s.plan.Mask.Seed}

@@ -35,17 +35,18 @@ type ShowOptions struct {
 
 // Shown is one row, or one trajectory, with all that explains it.
 type Shown struct {
-	Shard   string          `json:"shard,omitempty"` // of a row; "" for a trajectory of an input
-	Row     int64           `json:"row"`
-	ID      string          `json:"id"`
-	Domain  turnmill.Domain `json:"domain"`
-	Source  string          `json:"source,omitempty"`
-	Tokens  int             `json:"tokens"`
-	Trained int             `json:"trained_tokens"`
-	Mask    string          `json:"mask"`
-	Dropped turnmill.Reason `json:"dropped,omitempty"` // a trajectory that a filter refuses
-	System  string          `json:"system,omitempty"`
-	Turns   []ShownTurn     `json:"turns"`
+	Shard     string          `json:"shard,omitempty"` // of a row; "" for a trajectory of an input
+	Row       int64           `json:"row"`
+	ID        string          `json:"id"`
+	Domain    turnmill.Domain `json:"domain"`
+	Source    string          `json:"source,omitempty"`
+	Tokens    int             `json:"tokens"`
+	Trained   int             `json:"trained_tokens"`
+	Mask      string          `json:"mask"`
+	Objective string          `json:"objective"`
+	Dropped   turnmill.Reason `json:"dropped,omitempty"` // a trajectory that a filter refuses
+	System    string          `json:"system,omitempty"`
+	Turns     []ShownTurn     `json:"turns"`
 }
 
 // ShownTurn is one turn with its texts, statistics and reasons.
@@ -140,7 +141,7 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 		return nil, err
 	}
 	s := &Shown{Shard: at.shard, Row: at.row, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
-		Tokens: len(row.IDs), Mask: p.Mask.Mode}
+		Tokens: len(row.IDs), Mask: p.Mask.Mode, Objective: p.Config.Objective}
 	format, err := chat.New(p.Chat.Name, model, chat.Options{Date: p.Config.ChatDate})
 	if err != nil {
 		return nil, err
@@ -212,7 +213,7 @@ func (v *rowView) text(from, to int32) string {
 func (v *rowView) turn(s *Shown, shown *ShownTurn, t *stats.TurnRow) {
 	shown.Span = &turnmill.Span{Start: t.TokenStart, End: t.TokenEnd}
 	if t.Category == "" { // a document
-		shown.Observation = v.text(t.TokenStart, t.TokenEnd)
+		shown.Observation = v.text(t.TokenStart, t.TokenStart+t.ObservationTokens) // without the end token
 		return
 	}
 	system, state := v.format.Context(v.text(v.end, t.ActionStart))
@@ -233,7 +234,11 @@ func findRow(o *ShowOptions, p *Plan) ([]stats.TurnRow, place, error) {
 	var found []stats.TurnRow
 	var at place
 	last, rows := place{row: -1}, int64(-1)
-	for i := range p.Partitions {
+	commits, err := commitsOf(o.Path, p)
+	if err != nil {
+		return nil, at, err
+	}
+	for i := range commits {
 		var group []stats.TurnRow
 		search := func() error { // looks at one trajectory, whole
 			for k := range group {
@@ -331,7 +336,7 @@ func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
 	}
 	var read int64
 	for i := range inputs {
-		_, err := readRange(ctx, &inputs[i], Range{Input: i, To: inputs[i].Bytes, Line: 1}, paths[i], limits{o.MaxRecord, o.MaxWindow}, &read, v.visit)
+		_, err := readRange(ctx, &inputs[i], Range{Input: i, To: inputs[i].Bytes, Line: 1}, paths[i], limits{record: o.MaxRecord, window: o.MaxWindow}, &read, v.visit)
 		if errors.Is(err, errFound) {
 			return v.found, nil
 		}
@@ -339,7 +344,7 @@ func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
 			return nil, err
 		}
 	}
-	return nil, o.missing("trajectory", v.n)
+	return nil, o.missing("trajectory or document", v.n)
 }
 
 // inputView looks for one trajectory among decoded records.
@@ -380,6 +385,13 @@ func (v *inputView) visit(from source, raw frame.Record, err error) error {
 		if err != nil {
 			continue
 		}
+		for i := range v.decoded.Documents {
+			if d := &v.decoded.Documents[i]; v.wantedDocument(d) {
+				v.found = v.document(d)
+				return errFound
+			}
+			v.n++
+		}
 		for i := range v.decoded.Trajectories {
 			t := &v.decoded.Trajectories[i]
 			if t.ID == "" {
@@ -393,6 +405,33 @@ func (v *inputView) visit(from source, raw frame.Record, err error) error {
 		}
 	}
 	return nil
+}
+
+// wantedDocument names a document, and tells whether it is asked for.
+func (v *inputView) wantedDocument(d *turnmill.Document) bool {
+	if d.ID == "" {
+		d.ID, v.scratch = formats.DocumentContentID(d, v.scratch)
+	}
+	switch o := v.options; {
+	case o.ID != "":
+		return d.ID == o.ID
+	case o.Category != "":
+		return false // it has none
+	}
+	return v.n == v.options.Row
+}
+
+// document shows a document as its one turn, all of it trained.
+func (v *inputView) document(d *turnmill.Document) *Shown {
+	turn := ShownTurn{Status: "target", Keep: 1, Kept: true, Observation: strings.Clone(d.Text)}
+	s := &Shown{Row: v.n, ID: strings.Clone(d.ID), Domain: turnmill.Domain(strings.Clone(string(d.Domain))), Source: strings.Clone(d.Source),
+		Mask: v.options.Mask, Objective: v.options.Objective}
+	if d.Text == "" {
+		s.Dropped = turnmill.ReasonEmptyText
+		turn.Status, turn.Reason = "dropped", string(s.Dropped)
+	}
+	s.Turns = []ShownTurn{turn}
+	return s
 }
 
 func (v *inputView) wanted(t *turnmill.Trajectory) bool {
@@ -415,7 +454,7 @@ func (v *inputView) wanted(t *turnmill.Trajectory) bool {
 func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 	verdicts, reason := v.filters.Apply(t, nil)
 	s := &Shown{Row: v.n, ID: strings.Clone(t.ID), Domain: turnmill.Domain(strings.Clone(string(t.Domain))), Source: t.Source,
-		Mask: v.options.Mask, Dropped: reason}
+		Mask: v.options.Mask, Objective: v.options.Objective, Dropped: reason}
 	var parts []string
 	for _, p := range t.System.Parts() {
 		if p != "" {

@@ -1,133 +1,17 @@
 package pipelines
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"os"
 	"slices"
 
 	"github.com/turnmill/turnmill"
-	"github.com/turnmill/turnmill/ingest"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/internal/jsonscan"
 	"github.com/turnmill/turnmill/stats"
 )
-
-// source says where records come from, for decoders and for positions in rejects.
-type source struct {
-	path   string // as in the plan
-	frame  int64  // -1: offsets count from the start of the file
-	format string
-	layout frame.Layout
-}
-
-// fileError is a failure that costs the rest of a file: one record in the accounts.
-type fileError struct {
-	bytes int64 // stored size of the file; -1 when part of it was read
-	err   error
-}
-
-func (e *fileError) Error() string { return e.err.Error() }
-func (e *fileError) Unwrap() error { return e.err }
-
-// limits are what bounds the reading of any input.
-type limits struct {
-	record, window int64 // bytes
-}
-
-// readRange frames one range of an input and calls visit with every record, or with what was rejected in a
-// record's place. The sum is of what was read. read is told the stored bytes as they pass. Only a failure
-// to read, or of visit, is an error: damaged data is a reject.
-func readRange(ctx context.Context, in *PlanInput, rng Range, path string, l limits, read *int64,
-	visit func(source, frame.Record, error) error) (RangeSum, error) {
-	sum := RangeSum{Input: in.Path, From: rng.From, To: rng.To, Line: rng.Line}
-	from := source{path: in.Path, frame: -1, format: in.Format}
-	if in.Rejected != "" {
-		sum.Records, sum.SHA256 = 1, hexSum(nil)
-		err := &turnmill.RecordError{Step: "detect", Reason: in.Rejected, Err: errors.New(in.Detail)}
-		return sum, visit(from, frame.Record{}, &fileError{in.Bytes, err})
-	}
-	file, err := ingest.OpenRange(path, rng.From, rng.To)
-	if err != nil {
-		return sum, err
-	}
-	defer file.Close()
-	if err := sameSize(path, in.Bytes); err != nil {
-		return sum, err
-	}
-	kind, err := frame.ParseCompression(in.Compression)
-	if err != nil {
-		return sum, err
-	}
-	if from.layout, err = frame.ParseLayout(in.Layout); err != nil {
-		return sum, err
-	}
-	plain, err := frame.Decompress(&metered{file, read}, kind, l.window)
-	if err != nil {
-		return sum, err
-	}
-	defer plain.Close()
-	f := frame.New(from.layout, plain, frame.Options{MaxRecord: l.record, Offset: rng.From, Line: rng.Line})
-	if err := visitAll(ctx, f, from, visit, &sum); err != nil {
-		return sum, err
-	}
-	sum.notes = f.Notes()
-	sum.SHA256, err = file.Sum()
-	return sum, err
-}
-
-// sameSize refuses an input that has grown: its records would be half of what a new plan reads, and neither
-// resume nor check would take the run. OpenRange sees what has shrunk.
-func sameSize(path string, planned int64) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Size() != planned {
-		return fmt.Errorf("%s: %w: it has %d bytes, %d were planned; try to put the file back, or to plan anew with --restart",
-			path, ingest.ErrChanged, info.Size(), planned)
-	}
-	return nil
-}
-
-// visitAll calls visit with all that a framer gives, and counts it.
-func visitAll(ctx context.Context, f *frame.Framer, from source, visit func(source, frame.Record, error) error, sum *RangeSum) error {
-	for ctx.Err() == nil {
-		rec, err := f.Next()
-		var reject *turnmill.RecordError
-		switch {
-		case err == nil || errors.As(err, &reject):
-			if err := visit(from, rec, err); err != nil {
-				return err
-			}
-		case err == io.EOF:
-			sum.Records = f.Count()
-			return nil
-		case frame.Reason(err) == turnmill.ReasonUnreadable:
-			return fmt.Errorf("%s: %w", from.path, err)
-		default:
-			sum.Records = f.Count() + 1
-			return visit(from, frame.Record{}, &fileError{-1, &turnmill.RecordError{Step: "decompress", Reason: frame.Reason(err), Err: err}})
-		}
-	}
-	return context.Cause(ctx)
-}
-
-// metered counts the stored bytes that are read.
-type metered struct {
-	in io.Reader
-	n  *int64
-}
-
-func (m *metered) Read(p []byte) (int, error) {
-	n, err := m.in.Read(p)
-	*m.n += int64(n)
-	return n, err
-}
 
 // unpacker decodes framed records. It serves one goroutine.
 type unpacker struct {

@@ -154,11 +154,11 @@ def expected(tokenizer, chat, msgs):
     return ids, [end > start and end - 1 in trained for start, end in enc["offset_mapping"]]
 
 
-def rows(args, name, chat, trajectories):
+def rows(args, name, chat, engine, trajectories):
     source, out = args.work / f"{name}-{chat}.jsonl", args.work / f"{name}-{chat}"
     shutil.rmtree(out, ignore_errors=True)
     source.write_text("".join(json.dumps(t, ensure_ascii=False) + "\n" for t in trajectories), encoding="utf-8")
-    got = run(args.turnmill, "cpt", source, "-o", out, "--tokenizer", args.tokenizer, "--engine", args.engine, "--chat", chat,
+    got = run(args.turnmill, "cpt", source, "-o", out, "--tokenizer", args.tokenizer, "--engine", engine, "--chat", chat,
               "--chat-date", DATE, "--mask", "off", "--filters", "none", "--train-dialogue", "--progress", "none")
     if got.returncode:
         sys.exit(f"turnmill cpt: exit {got.returncode}\n{got.stderr.decode()}")
@@ -170,29 +170,33 @@ def rows(args, name, chat, trajectories):
     return train
 
 
-def compare(args, name, chat, tokenizer, trajectories, control):
+def compare(args, family, name, chat, tokenizer, trajectories, control):
     kept, forged = [], 0
     for n, t in enumerate(trajectories):
-        t = prepared(args.family, t, n)
+        t = prepared(family, t, n)
         if any(c in m["content"] for m in messages(t) for c in control):
             forged += 1
             continue
         kept.append(t)
     if not kept:
         return 0, forged, 0, 0
-    train = rows(args, name, chat, kept)
+    want = [expected(tokenizer, chat, messages(t)) for t in kept]
+    return len(kept), forged, sum(len(ids) for ids, _ in want), sum(differing(args, name, chat, engine, kept, want) for engine in args.engines)
+
+
+def differing(args, name, chat, engine, kept, want):
+    """How many conversations an engine gives other ids, or trains in other places, than transformers."""
+    train = rows(args, name, chat, engine, kept)
     assert train.num_rows == len(kept), f"{train.num_rows} rows for {len(kept)} conversations"
-    tokens = bad = 0
-    for row, t in zip(train, kept):
-        ids, loss = expected(tokenizer, chat, messages(t))
+    bad = 0
+    for row, t, (ids, loss) in zip(train, kept, want):
         got = [label != -100 for label in row["labels"]]
         right = row["input_ids"] == ids and got == loss and all(row["attention_mask"])
         right = right and all(l in (-100, i) for l, i in zip(row["labels"], row["input_ids"]))
-        tokens += len(ids)
         if not right:
             bad += 1
-            print(f"  differs: {name} {chat} {t['id']}", file=sys.stderr)
-    return len(kept), forged, tokens, bad
+            print(f"  differs: {name} {chat} {engine} {t['id']}", file=sys.stderr)
+    return bad
 
 
 def sources(turnmill):
@@ -254,8 +258,8 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--turnmill", type=pathlib.Path)
     p.add_argument("--work", type=pathlib.Path, required=True)
-    p.add_argument("--family", choices=FAMILIES, default="qwen3")
-    p.add_argument("--engine", default="auto")
+    p.add_argument("--family", choices=FAMILIES, action="append", help="default: all")
+    p.add_argument("--engine", choices=("bpe", "hf"), action="append", help="default: both, each where it reads the family")
     p.add_argument("--golden", type=pathlib.Path)
     args = p.parse_args()
     args.work = args.work.resolve()
@@ -266,24 +270,32 @@ def main():
         p.error("--turnmill: name the program")
     args.turnmill = args.turnmill.resolve()
     datasets.disable_progress_bars()
-    args.tokenizer, tokenizer, templates = family(args.family, args.work)
-    control = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special]
-    control += fetch_tokenizer.FAMILIES[FAMILIES[args.family][0]].control
-    total = [0, 0, 0, 0]
-    print(f"parity with transformers {transformers.__version__}, datasets {datasets.__version__}, {args.family}")
-    print(f"  {'source':<16}{'chat':<10}{'conversations':>14}{'forged':>8}{'tokens':>10}{'different':>11}")
-    for name, files in sources(args.turnmill):
-        found, _ = conversations(args.turnmill, files)
-        if not found:
-            continue
-        for chat, tokenizer.chat_template in templates:
-            got = compare(args, name, chat, tokenizer, found, control)
-            total = [a + b for a, b in zip(total, got)]
-            print(f"  {name:<16}{chat:<10}{got[0]:>14}{got[1]:>8}{got[2]:>10}{got[3]:>11}")
-    print(f"  {'all':<26}{total[0]:>14}{total[1]:>8}{total[2]:>10}{total[3]:>11}")
-    if total[3] or not total[0]:
-        sys.exit("parity: FAILED")
+    print(f"parity with transformers {transformers.__version__}, datasets {datasets.__version__}")
+    found = [(name, conversations(args.turnmill, files)[0]) for name, files in sources(args.turnmill)]
+    failed = [name for name in args.family or FAMILIES if not whole_family(args, name, found)]
+    if failed:
+        sys.exit(f"parity: FAILED: {', '.join(failed)}")
     print("parity: ok, no conversation was left out but those with forged control text")
+
+
+def whole_family(args, name, found):
+    """Compares every source's conversations in every chat format of a family; false when one differs."""
+    published = fetch_tokenizer.FAMILIES[FAMILIES[name][0]]
+    args.engines = [e for e in published.engines if e in (args.engine or published.engines)]
+    if not args.engines:
+        print(f"  {name}: left out: it needs the engine {' or '.join(published.engines)} (make hf)")
+        return True
+    args.tokenizer, tokenizer, templates = family(name, args.work)
+    control = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special] + list(published.control)
+    total = [0, 0, 0, 0]
+    print(f"  {name + ', ' + ' and '.join(args.engines):<26}{'conversations':>14}{'forged':>8}{'tokens':>10}{'different':>11}")
+    for source, trajectories in found:
+        for chat, tokenizer.chat_template in templates if trajectories else ():
+            got = compare(args, name, source, chat, tokenizer, trajectories, control)
+            total = [a + b for a, b in zip(total, got)]
+            print(f"    {source:<14}{chat:<10}{got[0]:>12}{got[1]:>8}{got[2]:>10}{got[3]:>11}")
+    print(f"    {'all':<24}{total[0]:>12}{total[1]:>8}{total[2]:>10}{total[3]:>11}")
+    return not total[3] and total[0] > 0
 
 
 if __name__ == "__main__":

@@ -65,11 +65,12 @@ type Drawer interface {
 // TurnResult is what became of one turn.
 type TurnResult struct {
 	turnmill.Verdict
-	Row         int   // the row in Rows that holds the turn, -1 when none does
-	Place       int   // position in that row's Turns
-	Observation int32 // tokens of the observation without its end token; 0 when it was not encoded
-	Loss        int32 // tokens that would carry loss without the mask; 0 when it was not encoded
-	Trained     int32 // tokens that do
+	Row         int           // the number of the row that holds the turn, -1 when none does; see Rows
+	Action      turnmill.Span // in that row, as in turnmill.TurnTokens
+	Response    turnmill.Span // of the observation
+	Observation int32         // tokens of the observation without its end token; 0 when it was not encoded
+	Loss        int32         // tokens that would carry loss without the mask; 0 when it was not encoded
+	Trained     int32         // tokens that do
 }
 
 // Result is what became of a trajectory or document. Turns is overwritten by the builder's next call.
@@ -80,9 +81,15 @@ type Result struct {
 	RowLoss int64 // loss tokens lost because a row's first token is never trained (documents)
 }
 
-// Rows collects rows; its memory is reused after Reset.
+// Rows collects rows; its memory is reused after Reset. They are numbered from 0 since the last Reset, those
+// that Take has moved away included.
 type Rows struct {
-	Rows    []turnmill.Row
+	Rows []turnmill.Row
+	// Full, unless nil, is called between two rows of one trajectory or document when Rows holds FullTokens
+	// tokens or more, so that a huge one needs no more memory than a window of it. It may Take the rows.
+	Full    func()
+	many    int // tokens; 0: FullTokens
+	taken   int
 	ids     []int32
 	labels  []int32
 	weights []float32
@@ -92,23 +99,40 @@ type Rows struct {
 // keepTokens is the largest buffer that Rows keeps over a Reset.
 const keepTokens = 4 << 20
 
+// FullTokens is how many tokens are many for one trajectory.
+const FullTokens = 1 << 20
+
+// Take moves the rows into another Rows, whose own are forgotten.
+func (r *Rows) Take(into *Rows) {
+	into.Reset()
+	r.taken += len(r.Rows)
+	r.Rows, into.Rows = into.Rows, r.Rows
+	r.ids, into.ids = into.ids, r.ids
+	r.labels, into.labels = into.labels, r.labels
+	r.weights, into.weights = into.weights, r.weights
+	r.turns, into.turns = into.turns, r.turns
+}
+
 // Reset forgets the rows.
 func (r *Rows) Reset() {
 	if cap(r.ids) > keepTokens {
 		r.ids, r.labels, r.weights = nil, nil, nil
 	}
+	r.taken = 0
 	r.Rows, r.ids, r.labels, r.weights, r.turns = r.Rows[:0], r.ids[:0], r.labels[:0], r.weights[:0], r.turns[:0]
 }
 
 // Builder encodes trajectories; it serves one goroutine.
 type Builder struct {
-	options Options
-	format  *chat.Format
-	text    *chat.Text
-	ends    form // the forms that the format gives the first and the last turn of a row of the trajectory
-	pieces  []piece
-	results []TurnResult
-	notes   turnmill.Notes
+	options   Options
+	format    *chat.Format
+	text      *chat.Text
+	ends      form // the forms that the format gives the first and the last turn of a row of the trajectory
+	pieces    []piece
+	results   []TurnResult
+	notes     turnmill.Notes
+	leanBytes int
+	lean      bool // text.IDs holds one turn at a time; pieces are lengths, and are written again for their row
 }
 
 // piece is one turn's tokens in text.IDs, with its spans in the same positions.
@@ -132,13 +156,14 @@ func NewBuilder(format *chat.Format, e turnmill.Encoder, o Options) (*Builder, e
 	if o.SeqLen < 2 {
 		return nil, fmt.Errorf("--seq-len %d: want 2 or more", o.SeqLen)
 	}
-	return &Builder{options: o, format: format, text: chat.NewText(e)}, nil
+	return &Builder{options: o, format: format, text: chat.NewText(e), leanBytes: leanBytes}, nil
 }
 
 // Trajectory appends the rows of t to out. targets has one entry a turn; d draws tokens and is nil outside
 // mode token. An error costs the trajectory, and out is as it was before.
 func (b *Builder) Trajectory(t *turnmill.Trajectory, targets []Target, d Drawer, out *Rows) (Result, error) {
 	b.start(len(t.Turns))
+	b.lean = textBytes(t) > b.leanBytes
 	for i := range targets {
 		b.results[i] = TurnResult{Verdict: targets[i].Verdict, Row: -1}
 	}
@@ -158,16 +183,29 @@ func (b *Builder) Trajectory(t *turnmill.Trajectory, targets []Target, d Drawer,
 		}
 		return b.result(turnmill.ReasonSystemTooLong), nil
 	}
-	rows, ids, turns := len(out.Rows), len(out.ids), len(out.turns)
+	first, rows, ids, turns := out.next(), len(out.Rows), len(out.ids), len(out.turns)
 	if err := b.windows(t, targets, d, system, out); err != nil {
-		out.Rows = out.Rows[:rows]
-		out.cut(ids, turns)
+		if out.next()-len(out.Rows) == first-rows { // what was taken is gone; a text that was encoded once is again
+			out.Rows = out.Rows[:rows]
+			out.cut(ids, turns)
+		}
 		return Result{}, err
 	}
-	if len(out.Rows) == rows {
+	if out.next() == first {
 		return b.result(b.firstReason()), nil
 	}
 	return b.result(""), nil
+}
+
+// leanBytes is the text of a trajectory above which its tokens are not all held at once: it is encoded once to
+// measure its turns, and again for its rows.
+const leanBytes = 16 << 20
+
+func textBytes(t *turnmill.Trajectory) (n int) {
+	for i := range t.Turns {
+		n += len(t.Turns[i].State) + len(t.Turns[i].Action) + len(t.Turns[i].Observation)
+	}
+	return n
 }
 
 func (b *Builder) start(turns int) {
@@ -216,6 +254,9 @@ func (b *Builder) encode(t *turnmill.Trajectory, targets []Target, system int32)
 		}
 		if inside := b.text.Prompt - p.all.Start; int(system+inside) >= b.options.SeqLen {
 			return false, nil
+		}
+		if b.lean {
+			b.text.IDs = b.text.IDs[:system]
 		}
 		b.pieces = append(b.pieces, p)
 		r := &b.results[i]

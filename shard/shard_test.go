@@ -328,6 +328,34 @@ func TestDocumentWindows(t *testing.T) {
 	}
 }
 
+// sameInParts builds the rows of a trajectory again as those of a huge one are: a turn's tokens at a time, and
+// each row taken away before the next.
+func sameInParts(t *testing.T, rt *rapid.T, b *Builder, traj *turnmill.Trajectory, targets []Target, want *Result, rows *Rows) {
+	whole := *want
+	whole.Turns = slices.Clone(want.Turns)
+	b.leanBytes = -1
+	defer func() { b.leanBytes = leanBytes; want.Turns = whole.Turns }()
+	var parts, some Rows
+	var all []turnmill.Row
+	parts.many = 1
+	parts.Full = func() {
+		parts.Take(&some)
+		for _, r := range some.Rows {
+			all = append(all, turnmill.Row{IDs: slices.Clone(r.IDs), Labels: slices.Clone(r.Labels), Turns: slices.Clone(r.Turns)})
+		}
+	}
+	res, err := b.Trajectory(traj, targets, nil, &parts)
+	if err != nil || len(parts.Rows) != 0 {
+		rt.Fatalf("%d rows are left, %v", len(parts.Rows), err)
+	}
+	if diff := cmp.Diff(whole, res); diff != "" {
+		rt.Fatalf("the result changes in parts:\n%s", diff)
+	}
+	if diff := cmp.Diff(rows.Rows, all); diff != "" {
+		rt.Fatalf("the rows change in parts:\n%s", diff)
+	}
+}
+
 // Each target is trained exactly once, whatever the windows, and nothing else is trained.
 func TestEachTargetOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -345,7 +373,11 @@ func TestEachTargetOnce(t *testing.T) {
 		format := rapid.SampledFrom(chat.Names()).Draw(rt, "format")
 		traj.System.TaskDescription = rapid.StringMatching(`(\n?[a-c]{1,40}\n?)?`).Draw(rt, "prompt")
 		var rows Rows
-		res, err := newBuilder(t, format, o).Trajectory(traj, targets, nil, &rows)
+		b := newBuilder(t, format, o)
+		res, err := b.Trajectory(traj, targets, nil, &rows)
+		if err == nil {
+			sameInParts(t, rt, b, traj, targets, &res, &rows)
+		}
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -366,11 +398,11 @@ func TestEachTargetOnce(t *testing.T) {
 			if count == 0 {
 				rt.Fatal("a row without a trained token")
 			}
-			for pi, tt := range r.Turns {
+			for _, tt := range r.Turns {
 				seen[tt.Turn]++
 				tr := res.Turns[tt.Turn]
-				if tr.Row != ri || tr.Place != pi {
-					rt.Fatalf("turn %d says row %d place %d, stands in %d, %d", tt.Turn, tr.Row, tr.Place, ri, pi)
+				if tr.Row != ri || tr.Action != tt.Action || tr.Response != tt.Observation {
+					rt.Fatalf("turn %d says row %d, %v, %v; it stands in %d, %v, %v", tt.Turn, tr.Row, tr.Action, tr.Response, ri, tt.Action, tt.Observation)
 				}
 				want := int32(0)
 				if targets[tt.Turn].Status == turnmill.StatusTarget && targets[tt.Turn].Kept {

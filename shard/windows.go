@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"cmp"
+
 	"github.com/turnmill/turnmill"
 )
 
@@ -17,7 +19,9 @@ func (b *Builder) windows(t *turnmill.Trajectory, targets []Target, d Drawer, sy
 			b.drop(b.pieces[from].turn, turnmill.ReasonTurnTooLong)
 			from++
 		} else {
-			b.row(t, targets, d, system, b.pieces[from:to], out)
+			if err := b.row(t, targets, d, system, b.pieces[from:to], out); err != nil {
+				return err
+			}
 			from = to
 		}
 		b.text.IDs = b.text.IDs[:base] // pieces that were written again stand in the row now
@@ -71,7 +75,7 @@ func (b *Builder) set(i int, p piece) {
 }
 
 // row appends one row, or marks its turns no_loss when nothing in it would be trained.
-func (b *Builder) row(t *turnmill.Trajectory, targets []Target, d Drawer, system int32, pieces []piece, out *Rows) {
+func (b *Builder) row(t *turnmill.Trajectory, targets []Target, d Drawer, system int32, pieces []piece, out *Rows) (err error) {
 	ids0, turns0 := len(out.ids), len(out.turns)
 	out.ids = append(out.ids, b.text.IDs[:system]...)
 	out.labels = appendIgnore(out.labels, int(system))
@@ -79,7 +83,14 @@ func (b *Builder) row(t *turnmill.Trajectory, targets []Target, d Drawer, system
 		out.weights = append(out.weights, make([]float32, system)...)
 	}
 	trained, differs := int32(0), b.format.SystemDiffers(&t.System)
+	base := len(b.text.IDs)
 	for _, p := range pieces {
+		if b.lean {
+			b.text.IDs = b.text.IDs[:base]
+			if p, err = b.piece(t, p.turn, p.form); err != nil {
+				return err
+			}
+		}
 		shift := int32(len(out.ids)-ids0) - p.all.Start
 		out.ids = append(out.ids, b.text.IDs[p.all.Start:p.all.End]...)
 		out.labels = appendIgnore(out.labels, int(p.all.Len()))
@@ -102,19 +113,21 @@ func (b *Builder) row(t *turnmill.Trajectory, targets []Target, d Drawer, system
 			b.drop(p.turn, turnmill.ReasonNoLoss)
 			continue
 		}
-		r.Row, r.Place, r.Trained = len(out.Rows), i, out.turns[turns0+i].Trained
+		tt := &out.turns[turns0+i]
+		r.Row, r.Action, r.Response, r.Trained = out.next(), tt.Action, tt.Observation, tt.Trained
 		if r.Status == turnmill.StatusTarget && r.Trained == 0 {
 			r.Verdict = turnmill.Verdict{Status: turnmill.StatusContext, Reason: turnmill.ReasonMasked}
 		}
 	}
 	if trained == 0 {
 		out.cut(ids0, turns0)
-		return
+		return nil
 	}
 	if differs {
 		b.notes[turnmill.NoteTemplateDiffer]++
 	}
 	out.add(ids0, turns0)
+	return nil
 }
 
 // label puts labels, and weights, on a turn's target spans and returns how many tokens carry loss.
@@ -172,7 +185,7 @@ func (b *Builder) Document(text string, out *Rows) (Result, error) {
 			end = 1
 		}
 		loss := int32(to - from)
-		r := TurnResult{Verdict: turnmill.Verdict{Status: turnmill.StatusTarget}, Row: len(out.Rows), Observation: loss - end,
+		r := TurnResult{Verdict: turnmill.Verdict{Status: turnmill.StatusTarget}, Row: out.next(), Observation: loss - end,
 			Loss: loss, Trained: int32(len(head)) + loss - 1}
 		if len(head) == 0 && window == 0 {
 			r.Loss-- // nothing comes before the first token: it was never a target
@@ -181,6 +194,7 @@ func (b *Builder) Document(text string, out *Rows) (Result, error) {
 		if r.Trained == 0 {
 			r.Row, r.Verdict = -1, turnmill.Verdict{Status: turnmill.StatusDropped, Reason: turnmill.ReasonNoLoss}
 		} else {
+			r.Response = turnmill.Span{Start: int32(len(head)), End: int32(len(head)) + loss}
 			b.documentRow(head, all[from:to], window, end, out)
 		}
 		b.results = append(b.results, r)
@@ -224,7 +238,13 @@ func (r *Rows) add(ids0, turns0 int) {
 		row.Weights = r.weights[ids0:]
 	}
 	r.Rows = append(r.Rows, row)
+	if r.Full != nil && len(r.ids) >= cmp.Or(r.many, FullTokens) {
+		r.Full()
+	}
 }
+
+// next is the number of the row that is appended next.
+func (r *Rows) next() int { return r.taken + len(r.Rows) }
 
 // cut takes back what was appended since ids0 and turns0.
 func (r *Rows) cut(ids0, turns0 int) {

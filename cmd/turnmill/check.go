@@ -30,7 +30,7 @@ encodes the inputs again, in memory, and compares every byte.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Path = args[0]
+			o.Path, o.Stdin = args[0], s.in
 			o.Inputs = append(o.Inputs, args[1:]...)
 			if info, err := os.Stat(o.Path); err == nil && !info.IsDir() {
 				return usage(fmt.Errorf("%s: it is a file; name the directory of a run", o.Path))

@@ -31,16 +31,22 @@ func newCPT(s streams) *cobra.Command {
 carry no information, and writes OUT: a Hugging Face datasets directory in OUT/train, a table of every turn
 in OUT/turns, everything lost in OUT/rejects, and OUT/manifest.json.
 
-INPUT is a file, a directory (walked; hidden and temporary names are skipped) or a glob. .gz and .zst are
-read through. The same command on an interrupted OUT goes on where it stopped.`,
+INPUT is a file, a directory (walked; hidden and temporary names are skipped), a glob, or - for standard
+input. .gz and .zst are read through. The same command on an interrupted OUT goes on where it stopped; with
+standard input, feed the same bytes again.
+
+A cluster does the same in three steps: turnmill plan cpt, turnmill run for each partition, turnmill merge.`,
 		Example: `  turnmill cpt runs/ -o out --tokenizer qwen3/tokenizer.json
   turnmill cpt 'traj/*.traj' docs.jsonl.zst -o out --tokenizer demo --seq-len 4096
-  turnmill cpt -c recipe.yaml`,
+  turnmill cpt -c recipe.yaml
+  turnmill cpt runs/ --tokenizer demo --limit 1000 --dry-run
+  turnmill ingest runs/ | turnmill cpt - -o out --tokenizer demo`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.resolve(cmd.Flags(), args); err != nil {
 				return err
 			}
+			o.Stdin = s.in
 			return runCPT(cmd.Context(), s, o)
 		},
 	}
@@ -71,12 +77,16 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Profile, "profile", o.Profile, "columns `P`: hf (input_ids, attention_mask, labels), weighted (and loss_weight)")
 	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
-	fs.IntVar(&o.Partitions, "partitions", o.Partitions, "number of partitions `N`; 0: one for every 256 MiB stored")
+	fs.StringVar(&o.Validation, "validation", o.Validation, "share `X` of trajectories and documents that go to OUT/validation, drawn from the id")
+	fs.Int64Var(&o.Limit, "limit", o.Limit, "first `N` records only; 0: all")
+	fs.IntVar(&o.Partitions, "partitions", o.Partitions, "number of partitions `N`; 0: by size")
+	fs.Var((*sizeValue)(&o.PartitionBytes), "partition-bytes", "stored bytes of a partition where --partitions is 0; of standard input, decompressed bytes")
 	fs.Var((*sizeValue)(&o.ShardBytes), "shard-bytes", "largest shard file")
 	fs.IntVar(&o.Workers, "workers", o.Workers, "`N` goroutines that take records to rows; 0: one a CPU; never changes a byte")
 	fs.Var((*sizeValue)(&o.Memory), "memory", "bound of the whole process")
 	fs.Float64Var(&o.MaxRejectRate, "max-reject-rate", o.MaxRejectRate, "above this share `X` of rejected records the exit code is 3")
 	fs.Float64Var(&o.MaxDropRate, "max-drop-rate", o.MaxDropRate, "above this share `X` of dropped records the exit code is 3")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "read, decide and print the ledger; write nothing")
 	fs.BoolVar(&o.Restart, "restart", false, "throw away a run of another plan in OUT")
 	addOutputFlags(fs, &o.progress, &o.logFormat)
 }
@@ -107,6 +117,9 @@ func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
 	}
 	if len(o.Inputs) == 0 {
 		return usage(fmt.Errorf("no INPUT: name files, directories or globs, or inputs: in the recipe"))
+	}
+	if o.Output == "" && o.DryRun {
+		return o.Validate()
 	}
 	if o.Output == "" {
 		return usage(fmt.Errorf("no --output: name a directory for the run, as in -o out"))

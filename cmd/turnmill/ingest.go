@@ -75,6 +75,7 @@ func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
+	o.Stdin = s.in
 	out, err := openLines(s, o)
 	if err != nil {
 		return usage(fmt.Errorf("--output: %w", err))

@@ -84,7 +84,11 @@ func (m *meter) show(p pipelines.Progress) {
 		m.last = time.Now()
 	case m.every > 0 && time.Since(m.last) >= m.every:
 		m.last = time.Now()
-		fmt.Fprintf(m.out, "%s: %d of %d MB read, %s\n", m.name, p.BytesDone>>20, p.BytesAll>>20, m.counts())
+		of := ""
+		if p.BytesAll > 0 { // standard input does not say
+			of = fmt.Sprintf(" of %d", p.BytesAll>>20)
+		}
+		fmt.Fprintf(m.out, "%s: %d%s MB read, %s\n", m.name, p.BytesDone>>20, of, m.counts())
 	}
 }
 

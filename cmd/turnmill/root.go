@@ -34,13 +34,19 @@ func newRoot(s streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%s: %w; try %s --help", cmd.CommandPath(), err, cmd.CommandPath()))
 	})
-	root.AddCommand(newCPT(s), newDemo(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newConfig(s), newVersion(s))
+	root.AddCommand(newCPT(s), newPlan(s), newRun(s), newMerge(s), newDemo(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newConfig(s), newVersion(s))
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range append(root.Commands(), root) {
 		c.Flags().SortFlags = false
 		wrapArgs(c)
-		if c.Name() == "completion" {
+		switch c.Name() {
+		case "completion":
 			finishCompletion(c)
+		case "plan":
+			for _, pipeline := range c.Commands() {
+				pipeline.Flags().SortFlags = false
+				wrapArgs(pipeline)
+			}
 		}
 	}
 	return root

@@ -193,12 +193,23 @@ func (p *painter) turn(s *pipelines.Shown, t *pipelines.ShownTurn) {
 		p.printf(plain, "  state\n")
 		p.text(dim, t.State)
 	}
-	if t.Category != "" {
-		p.printf(plain, "  action%s\n", tokens(t.Tokens[0], ", end token included"))
-		p.text(dim, t.Action)
+	action, observation := dim, style
+	trained := [2]string{"", fmt.Sprintf(", %d trained", t.Trained)}
+	switch {
+	case t.Category == "":
+	case s.Objective == "policy":
+		action, observation = style, dim
+		trained = [2]string{trained[1], ""}
+	case s.Objective == "all":
+		action = style
+		trained[1] += " with the action's"
 	}
-	p.printf(plain, "  observation%s\n", tokens(t.Tokens[1], fmt.Sprintf(", %d trained", t.Trained)))
-	p.text(style, t.Observation)
+	if t.Category != "" {
+		p.printf(plain, "  action%s\n", tokens(t.Tokens[0], ", end token included"+trained[0]))
+		p.text(action, t.Action)
+	}
+	p.printf(plain, "  observation%s\n", tokens(t.Tokens[1], trained[1]))
+	p.text(observation, t.Observation)
 }
 
 func tokens(n int32, more string) string {

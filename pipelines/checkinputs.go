@@ -1,0 +1,121 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// inputs plans and runs everything again, in memory, against what lies on disk.
+func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
+	model, err := tokenizerOf(ctx, c.root, o.Tokenizer, c.plan, o.Hub)
+	if err != nil {
+		return err
+	}
+	again := *c.plan
+	config := &again.Config
+	opts := Options{Inputs: o.Inputs, Format: config.Format, MaxWindow: config.MaxWindow, MaxRecord: config.MaxRecord,
+		Partitions: config.Partitions, PartitionBytes: config.PartitionBytes, Limit: config.Limit,
+		Workers: o.Workers, Memory: o.Memory, Stdin: o.Stdin}
+	s := &setup{plan: &again}
+	window, err := c.planAgain(ctx, &opts, s)
+	if s.stream != nil {
+		defer s.stream.close()
+	}
+	if err != nil {
+		return err
+	}
+	if changes := differences(c.plan, &again); len(changes) > 0 {
+		for _, d := range changes {
+			c.fault("plan.json", "%s", d)
+		}
+		return nil // what is read is not what was read
+	}
+	whole, err := load(&again, model)
+	if err != nil {
+		return err
+	}
+	whole.paths, whole.stream = s.paths, s.stream
+	if t := &again.Tokenizer; t.Vocabulary != model.Size() || t.Engine != model.engine || again.Chat.SHA256 != whole.chat.SHA256() {
+		c.fault("plan.json", "engine %s, a vocabulary of %d and chat %s are not those of the tokenizer that it names", t.Engine, t.Vocabulary, again.Chat.Name)
+		return nil
+	}
+	var data []byte
+	if data, whole.planSum = again.Encode(); !c.same("plan.json", data) {
+		c.fault("plan.json", "not what the inputs give")
+		return nil
+	}
+	return c.rerun(ctx, &opts, whole, window)
+}
+
+// planAgain makes inputs and partitions of a plan again. What was standard input is a file now, or standard
+// input once more.
+func (c *checker) planAgain(ctx context.Context, o *Options, s *setup) (window int64, err error) {
+	p := s.plan
+	if !p.streams() {
+		if p.Inputs, s.paths, window, err = inventory(ctx, o); err != nil {
+			return 0, err
+		}
+		p.Partitions, err = deal(ctx, o, p.Inputs, s.paths)
+		return window, err
+	}
+	if len(o.Inputs) != 1 {
+		return 0, &UsageError{errors.New("--inputs: the run has read standard input; name one file that holds it, or -")}
+	}
+	if o.Inputs[0] != "-" {
+		file, err := os.Open(o.Inputs[0])
+		if err != nil {
+			return 0, &UsageError{fmt.Errorf("--inputs: %w", err)}
+		}
+		defer func() {
+			if err != nil {
+				file.Close()
+			} else {
+				s.stream.file = file
+			}
+		}()
+		o.Stdin = file
+	}
+	if s.stream, err = openStream(ctx, o); err != nil {
+		return 0, err
+	}
+	p.Inputs = []PlanInput{s.stream.input}
+	return s.stream.window, nil
+}
+
+// rerun runs every partition again, in memory, and compares what it would write.
+func (c *checker) rerun(ctx context.Context, o *Options, s *setup, window int64) error {
+	_, budget, err := memoryBudget(o, s, window)
+	if err != nil {
+		return err
+	}
+	pool := newPool(s, budget, o.workers(), reporter{})
+	defer pool.close()
+	to := compareSink{c.root, &c.faults}
+	compare := func(got *Commit) error {
+		if !c.same(commitPath(got.Partition), encodeJSON(got)) {
+			c.fault(commitPath(got.Partition), "not what the inputs give")
+		}
+		return nil
+	}
+	c.report.Inputs = "; the same bytes from the inputs"
+	if s.stream == nil {
+		return pool.partitions(ctx, everyPartition(s), 1, to, compare)
+	}
+	for i := 0; !s.stream.ended && !c.full(); i++ {
+		if err := pool.partitions(ctx, []int{i}, 1, to, compare); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// everyPartition returns the numbers of all partitions.
+func everyPartition(s *setup) []int {
+	all := make([]int, len(s.plan.Partitions))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

@@ -1,0 +1,182 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/ingest"
+	"github.com/turnmill/turnmill/ingest/frame"
+)
+
+// source says where records come from, for decoders and for positions in rejects.
+type source struct {
+	path   string // as in the plan
+	frame  int64  // -1: offsets count from the start of the file
+	format string
+	layout frame.Layout
+}
+
+// fileError is a failure that costs the rest of a file: one record in the accounts.
+type fileError struct {
+	bytes int64 // stored size of the file; -1 when part of it was read
+	err   error
+}
+
+func (e *fileError) Error() string { return e.err.Error() }
+func (e *fileError) Unwrap() error { return e.err }
+
+// limits are what bounds the reading of any input, and what its stored bytes are read through, if anything.
+type limits struct {
+	record, window int64 // bytes
+	stored         func(io.Reader) io.Reader
+}
+
+// visitor takes a framed record, or what was rejected in a record's place.
+type visitor func(source, frame.Record, error) error
+
+// readRange frames one range of an input and calls visit with all that is in it. The sum is of the stored
+// bytes of the whole range. read is told the stored bytes as they pass. Only a failure to read, or of visit,
+// is an error: damaged data is a reject.
+func readRange(ctx context.Context, in *PlanInput, rng Range, path string, l limits, read *int64, visit visitor) (RangeSum, error) {
+	sum := RangeSum{Input: in.Path, From: rng.From, To: rng.To, Line: rng.Line}
+	if in.Rejected != "" {
+		sum.Records, sum.SHA256 = 1, hexSum(nil)
+		return sum, visit(source{path: in.Path, frame: -1, format: in.Format}, frame.Record{}, rejectedInput(in))
+	}
+	from, text, err := openRange(in, rng, path, l, read)
+	if err != nil {
+		return sum, err
+	}
+	defer text.Close()
+	f := frame.New(from.layout, text, frame.Options{MaxRecord: l.record, Offset: text.offset, Line: rng.Line})
+	if err := visitAll(ctx, f, from, rng.Records, visit, &sum); err != nil {
+		return sum, err
+	}
+	sum.notes = f.Notes()
+	sum.SHA256, err = text.Sum()
+	return sum, err
+}
+
+// rejectedInput is the reject of an input that the plan gave up.
+func rejectedInput(in *PlanInput) error {
+	return &fileError{in.Bytes, &turnmill.RecordError{Step: "detect", Reason: in.Rejected, Err: errors.New(in.Detail)}}
+}
+
+// rangeText is the decompressed text of a range.
+type rangeText struct {
+	io.ReadCloser
+	Sum    func() (string, error) // of the range's stored bytes
+	offset int64                  // of the first byte, from the start of the file or frame
+}
+
+// openRange opens a range of an input that is as large as planned.
+func openRange(in *PlanInput, rng Range, path string, l limits, read *int64) (source, *rangeText, error) {
+	from := source{path: in.Path, frame: -1, format: in.Format}
+	kind, err := frame.ParseCompression(in.Compression)
+	if err != nil {
+		return from, nil, err
+	}
+	if from.layout, err = frame.ParseLayout(in.Layout); err != nil {
+		return from, nil, err
+	}
+	meter := func(r io.Reader) io.Reader {
+		if l.stored != nil {
+			r = l.stored(r)
+		}
+		return &metered{r, read}
+	}
+	if kind == frame.Zstd && (rng.From > 0 || rng.To < in.Bytes) {
+		f, err := ingest.OpenFrames(path, rng.From, rng.To, in.Bytes, l.window, meter)
+		if err != nil {
+			return from, nil, err
+		}
+		if rng.From > 0 {
+			from.frame = rng.From
+		}
+		return from, &rangeText{f, f.Sum, f.Skipped}, closing(f, sameSize(path, in.Bytes))
+	}
+	file, err := ingest.OpenRange(path, rng.From, rng.To)
+	if err != nil {
+		return from, nil, err
+	}
+	plain, err := frame.Decompress(meter(file), kind, l.window)
+	if err != nil {
+		return from, nil, closing(file, err)
+	}
+	text := &rangeText{closer{plain, file}, file.Sum, rng.From}
+	return from, text, closing(text, sameSize(path, in.Bytes))
+}
+
+// closing closes c when there is an error, which it returns.
+func closing(c io.Closer, err error) error {
+	if err != nil {
+		return errors.Join(err, c.Close())
+	}
+	return nil
+}
+
+// closer closes a file after what reads it.
+type closer struct {
+	io.ReadCloser
+	file io.Closer
+}
+
+func (c closer) Close() error { return errors.Join(c.ReadCloser.Close(), c.file.Close()) }
+
+// sameSize refuses an input that has grown: its records would be half of what a new plan reads, and neither
+// resume nor check would take the run. OpenRange sees what has shrunk.
+func sameSize(path string, planned int64) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() != planned {
+		return fmt.Errorf("%s: %w: it has %d bytes, %d were planned; try to put the file back, or to plan anew with --restart",
+			path, ingest.ErrChanged, info.Size(), planned)
+	}
+	return nil
+}
+
+// visitAll calls visit with all that a framer gives, or with the first most records when most is not 0, and
+// counts it.
+func visitAll(ctx context.Context, f *frame.Framer, from source, most int64, visit visitor, sum *RangeSum) error {
+	for ctx.Err() == nil {
+		if most > 0 && f.Count() == most {
+			sum.Records = most
+			return nil
+		}
+		rec, err := f.Next()
+		var reject *turnmill.RecordError
+		switch {
+		case err == nil || errors.As(err, &reject):
+			if err := visit(from, rec, err); err != nil {
+				return err
+			}
+		case err == io.EOF:
+			sum.Records = f.Count()
+			return nil
+		case frame.Reason(err) == turnmill.ReasonUnreadable:
+			return fmt.Errorf("%s: %w", from.path, err)
+		default:
+			sum.Records = f.Count() + 1
+			return visit(from, frame.Record{}, &fileError{-1, &turnmill.RecordError{Step: "decompress", Reason: frame.Reason(err), Err: err}})
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// metered counts the stored bytes that are read.
+type metered struct {
+	in io.Reader
+	n  *int64
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.in.Read(p)
+	*m.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,126 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+
+	"github.com/turnmill/turnmill/ingest/frame"
+)
+
+// amplest is how many bytes an input's stored byte may become at most, as far as anybody has seen. Where that
+// much is free nothing has to be estimated.
+const amplest = 100
+
+const (
+	sampleRanges = 8         // of the inputs
+	sampleBytes  = 512 << 10 // of text, from each
+	turnBytes    = 96        // of a turn in the turns table, about
+)
+
+// enoughRoom refuses a run whose output cannot fit on the disk of OUT: it takes some records of the inputs to
+// rows and goes by the bytes that they give. Standard input does not tell its size.
+func enoughRoom(ctx context.Context, o *Options, s *setup, todo []int) error {
+	if s.stream != nil || len(todo) == 0 {
+		return nil
+	}
+	free, err := o.free()
+	if err != nil {
+		o.logger().Debug("free space is not known", "output", o.Output, "error", err)
+		return nil
+	}
+	var ranges []Range
+	var stored int64
+	for _, i := range todo {
+		for _, r := range s.plan.Partitions[i] {
+			if n := r.To - r.From; n > 0 {
+				ranges = append(ranges, r)
+				stored += n
+			}
+		}
+	}
+	if float64(stored)*amplest <= float64(free) {
+		return nil
+	}
+	e := estimate{s: s, worker: s.newWorker()}
+	for k := range min(len(ranges), sampleRanges) {
+		if err := e.sample(ctx, ranges[k*len(ranges)/min(len(ranges), sampleRanges)]); err != nil {
+			return err
+		}
+	}
+	if e.stored == 0 {
+		return nil
+	}
+	need := float64(stored) * float64(e.written) / float64(e.stored)
+	switch {
+	case need*3/4 > float64(free): // no estimate is off by more than that
+		return fmt.Errorf("--output %s: about %s are needed, going by %s of the inputs, and %s are free there; try to free space, another --output, or --limit",
+			o.Output, gigabytes(need), gigabytes(float64(e.stored)), gigabytes(float64(free)))
+	case need > float64(free):
+		o.logger().Warn("OUT may not fit", "output", o.Output, "needed", gigabytes(need), "free", gigabytes(float64(free)))
+	}
+	return nil
+}
+
+func gigabytes(n float64) string { return fmt.Sprintf("%.3g GB", n/1e9) }
+
+// free returns the free bytes of the disk that OUT is, or will be, on.
+func (o *Options) free() (int64, error) {
+	if o.freeBytes != nil {
+		return o.freeBytes()
+	}
+	dir, err := filepath.Abs(o.Output)
+	for err == nil {
+		var st syscall.Statfs_t
+		if err = syscall.Statfs(dir, &st); err == nil {
+			return int64(st.Bavail) * int64(st.Bsize), nil
+		}
+		if parent := filepath.Dir(dir); errors.Is(err, syscall.ENOENT) && parent != dir {
+			dir, err = parent, nil
+		}
+	}
+	return 0, err
+}
+
+// estimate is what some records of the inputs gave.
+type estimate struct {
+	s               *setup
+	worker          *worker
+	stored, written int64
+}
+
+// sample takes the first records of a range to rows. What cannot be read is the run's to say.
+func (e *estimate) sample(ctx context.Context, r Range) error {
+	in := &e.s.plan.Inputs[r.Input]
+	config := &e.s.plan.Config
+	var read, text int64
+	out := newOutcome(e.s.mode)
+	_, err := readRange(ctx, in, r, e.s.paths[r.Input], limits{record: config.MaxRecord, window: config.MaxWindow}, &read, func(from source, rec frame.Record, err error) error {
+		if err == nil {
+			e.worker.record(from, rec, out)
+		}
+		text += int64(len(rec.Data))
+		for i := range out.rows.Rows {
+			e.written += rowBytes(e.s.profile, len(out.rows.Rows[i].IDs))
+		}
+		e.written += int64(len(out.turns))*turnBytes + int64(len(out.rejects))/8
+		out.reset()
+		if text >= sampleBytes {
+			return errEnough
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		e.stored += r.To - r.From
+	case !errors.Is(err, errEnough):
+		return err
+	case in.Compression == frame.None.String():
+		e.stored += text
+	default: // some of it is read ahead: the estimate is rather too small
+		e.stored += read
+	}
+	return nil
+}
