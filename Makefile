@@ -16,7 +16,7 @@ HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(
 HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
 GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
 
-.PHONY: all build demo hf test lint golden fuzz bench parity parity-ids clean
+.PHONY: all build demo hf test lint golden fuzz soak bench parity parity-ids clean
 
 all: build
 
@@ -57,7 +57,9 @@ lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags hf ./...
+	$(GO) vet -tags soak ./cmd/turnmill
 	$(GO) tool staticcheck ./...
+	$(GO) tool staticcheck -tags hf ./shard/hf ./pipelines ./cmd/turnmill
 	@scripts/sizes
 
 golden:
@@ -66,6 +68,10 @@ golden:
 # A minute a target.
 fuzz:
 	@$(if $(GOHF),GOFLAGS=-tags=hf) scripts/fuzz 60s
+
+# Random inputs and flags, killed at random moments and run again, for TURNMILL_SOAK (30m), and 200 kills.
+soak:
+	$(GO) test -tags soak -run Soak -timeout 0 -v ./cmd/turnmill
 
 # Memory, MB/s per core of each stage and of the whole; rewrites docs/performance.md.
 bench: build

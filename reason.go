@@ -26,8 +26,8 @@ const (
 
 // Why a record, trajectory or turn was dropped: a rule refused it.
 const (
-	ReasonNoAction      Reason = "no_action"       // turn: pause or narration (R14)
-	ReasonTooFewTurns   Reason = "too_few_turns"   // trajectory: below --min-turns (R11)
+	ReasonNoAction      Reason = "no_action"       // turn: pause or narration
+	ReasonTooFewTurns   Reason = "too_few_turns"   // trajectory: below --min-turns
 	ReasonNoTarget      Reason = "no_target"       // trajectory: no turn at all
 	ReasonNoEnvironment Reason = "no_environment"  // trajectory: a pure chat
 	ReasonTurnTooLong   Reason = "turn_too_long"   // turn: does not fit --seq-len beside the system prompt

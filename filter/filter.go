@@ -19,7 +19,7 @@ import (
 
 // Options holds the settings that filters share.
 type Options struct {
-	MinTurns      int  // least number of turns that must be left; 0 means 2 (R11)
+	MinTurns      int  // least number of turns that must be left; 0 means 2
 	TrainDialogue bool // customers' replies are targets too
 }
 

@@ -72,17 +72,26 @@ func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
 		return nil, err
 	}
 	c.limit()
-	c.sums()
+	if err := c.sums(ctx); err != nil {
+		return nil, err
+	}
 	for i := range c.commits {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if c.commits[i] != nil && !c.full() {
-			c.partition(i)
+			c.partition(ctx, i)
 		}
 	}
-	c.merge()
-	if o.Inputs != nil && !c.full() {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	c.merge(ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	planned := !slices.ContainsFunc(c.faults, func(err error) bool { return strings.HasPrefix(err.Error(), "plan.json") })
+	if o.Inputs != nil && !c.full() && planned {
 		if err := c.inputs(ctx, &o); err != nil && (len(c.faults) == 0 || ctx.Err() != nil) {
 			return nil, err
 		} else if err != nil {
@@ -290,7 +299,7 @@ func (c *checker) same(path string, want []byte) bool {
 }
 
 // sums compares size and SHA-256 of every file that a commit names, and finds files that none names.
-func (c *checker) sums() {
+func (c *checker) sums(ctx context.Context) error {
 	known := map[string]bool{}
 	for _, commit := range c.commits {
 		if commit == nil {
@@ -300,6 +309,9 @@ func (c *checker) sums() {
 		for _, f := range commit.Files {
 			known[f.Path] = true
 			c.report.Files++
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			got, err := sumFile(filepath.Join(c.root, filepath.FromSlash(f.Path)))
 			switch {
 			case err != nil:
@@ -314,6 +326,7 @@ func (c *checker) sums() {
 	if !slices.Contains(c.commits, nil) {
 		c.strays(known)
 	}
+	return nil
 }
 
 func sumFile(path string) (FileSum, error) {
@@ -364,13 +377,13 @@ func (c *checker) noShards(name string) bool {
 }
 
 // merge makes the files of the whole run again and compares them.
-func (c *checker) merge() {
+func (c *checker) merge(ctx context.Context) {
 	for _, commit := range c.commits {
 		if commit == nil {
 			return // named already
 		}
 	}
-	duplicates, err := duplicateIDs(c.root, c.commits)
+	duplicates, err := duplicateIDs(ctx, c.root, c.commits)
 	if err != nil {
 		c.fault("turns", "%v", err)
 		return

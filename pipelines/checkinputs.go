@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/turnmill/turnmill"
 )
 
 // inputs plans and runs everything again, in memory, against what lies on disk.
@@ -28,7 +30,7 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 	}
 	if changes := differences(c.plan, &again); len(changes) > 0 {
 		for _, d := range changes {
-			c.fault("plan.json", "%s", d)
+			c.faults = append(c.faults, otherInputs(d))
 		}
 		return nil // what is read is not what was read
 	}
@@ -49,6 +51,17 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 	return c.rerun(ctx, &opts, whole, window)
 }
 
+// otherInputs is a difference between the plan and the inputs that were named. It may be the plan that was
+// changed, so it is ErrCorrupt; more likely it is the inputs, so it does not say so.
+type otherInputs string
+
+func (d otherInputs) Error() string {
+	return "plan.json: " + string(d) + "; name the inputs of the plan, in its order, or they are no longer what was read"
+}
+
+// Is makes it ErrCorrupt.
+func (d otherInputs) Is(target error) bool { return target == turnmill.ErrCorrupt }
+
 // planAgain makes inputs and partitions of a plan again. What was standard input is a file now, or standard
 // input once more.
 func (c *checker) planAgain(ctx context.Context, o *Options, s *setup) (window int64, err error) {
@@ -64,15 +77,22 @@ func (c *checker) planAgain(ctx context.Context, o *Options, s *setup) (window i
 		return 0, &UsageError{errors.New("--inputs: the run has read standard input; name one file that holds it, or -")}
 	}
 	if o.Inputs[0] != "-" {
+		info, err := os.Stat(o.Inputs[0])
+		if err == nil && info.IsDir() {
+			err = fmt.Errorf("%s is a directory", o.Inputs[0])
+		}
+		if err != nil {
+			return 0, &UsageError{fmt.Errorf("--inputs: %w; name the file that holds what standard input gave, or -", err)}
+		}
 		file, err := os.Open(o.Inputs[0])
 		if err != nil {
 			return 0, &UsageError{fmt.Errorf("--inputs: %w", err)}
 		}
 		defer func() {
-			if err != nil {
-				file.Close()
-			} else {
+			if s.stream != nil {
 				s.stream.file = file
+			} else {
+				file.Close()
 			}
 		}()
 		o.Stdin = file

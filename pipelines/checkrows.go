@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -49,7 +50,7 @@ type droppedTurn struct {
 	reason string
 }
 
-func (c *checker) partition(i int) {
+func (c *checker) partition(ctx context.Context, i int) {
 	commit := c.commits[i]
 	p := &partitionCheck{checker: c, commit: commit, counts: stats.NewCounts(), unit: unit{number: -1}, reasons: reasonsOf(c.plan)}
 	p.split.seed = c.plan.Mask.Seed
@@ -67,7 +68,7 @@ func (c *checker) partition(i int) {
 		}
 	}
 	before := len(c.faults)
-	err := p.read(i)
+	err := p.read(ctx, i)
 	for s := range p.shards {
 		p.shards[s].closeShard()
 	}
@@ -101,12 +102,15 @@ func reasonsOf(p *Plan) (reasons [2][]turnmill.Reason) {
 	return reasons
 }
 
-func (p *partitionCheck) read(i int) error {
+func (p *partitionCheck) read(ctx context.Context, i int) error {
 	if err := p.openRejects(i); err != nil {
 		return err
 	}
 	var turns int64
 	err := eachTurn(p.root, i, func(rows []stats.TurnRow) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		for k := range rows {
 			turns++
 			if err := p.turn(turnsPath(i), &rows[k]); err != nil {

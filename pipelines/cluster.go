@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options, partition int) error {
 
 // Merge makes the files of the whole run from its commits. Of the options it takes Output, Logger and the
 // rates.
-func Merge(_ context.Context, o Options) (*Manifest, error) {
+func Merge(ctx context.Context, o Options) (*Manifest, error) {
 	if err := errors.Join(o.rateErrors()...); err != nil {
 		return nil, &UsageError{err}
 	}
@@ -105,10 +105,14 @@ func Merge(_ context.Context, o Options) (*Manifest, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s: partitions %s of %d have no commit, or have lost a file; run each with: turnmill run %s --partition %d",
-			o.Output, numbers(missing), len(p.Partitions), o.Output, missing[0])
+		which := "partitions " + numbers(missing) + " of %d have"
+		if len(missing) == 1 {
+			which = "partition " + numbers(missing) + " of %d has"
+		}
+		return nil, fmt.Errorf("%s: "+which+" no commit, or lost a file; run each with: turnmill run %s --partition %d",
+			o.Output, len(p.Partitions), o.Output, missing[0])
 	}
-	return finish(&o, p, planSum)
+	return finish(ctx, &o, p, planSum)
 }
 
 // streamEnded makes sure that standard input is committed up to its end.
@@ -212,6 +216,9 @@ func (s *setup) unchanged(partition int) (window int64, err error) {
 			return 0, &UsageError{fmt.Errorf("input %s: it is not among --inputs; name the arguments of the plan, in their order", in.Path)}
 		}
 		sum, size, err := ingest.HeadTail(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, &UsageError{fmt.Errorf("input %s: there is no %s here; name where the plan's inputs are on this machine with --inputs", in.Path, path)}
+		}
 		if err != nil {
 			return 0, fmt.Errorf("input %s: %w", in.Path, err)
 		}

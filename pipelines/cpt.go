@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -29,6 +30,7 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 	if s.stream != nil {
 		defer s.stream.close()
 	}
+	o.logger().Info("plan", "tokenizer", s.plan.Tokenizer.Name, "engine", s.plan.Tokenizer.Engine, "chat", s.plan.Chat.Name, "inputs", len(s.plan.Inputs), "partitions", len(s.plan.Partitions))
 	if o.DryRun {
 		return dryRun(ctx, &o, s, window)
 	}
@@ -40,17 +42,27 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 	if err := runAll(ctx, &o, s, window); err != nil {
 		return nil, err
 	}
-	return finish(&o, s.plan, s.planSum)
+	return finish(ctx, &o, s.plan, s.planSum)
 }
 
 // finish merges, and returns the manifest with what of the thresholds was passed.
-func finish(o *Options, p *Plan, planSum string) (*Manifest, error) {
-	m, err := merge(o.Output, o.sink(), p, planSum)
+func finish(ctx context.Context, o *Options, p *Plan, planSum string) (*Manifest, error) {
+	m, err := merge(ctx, o.Output, o.sink(), p, planSum)
 	if err != nil {
 		return nil, err
 	}
 	o.logger().Info("done", "records", m.Counts.Ledger.Total.Records.In, "rows", m.Counts.Tokens.Rows, "trained_tokens", m.Counts.Tokens.Trained)
-	return m, Thresholds(m.Counts, o.MaxRejectRate, o.MaxDropRate)
+	return m, o.thresholds(m, filepath.Join(o.Output, "rejects")+" (zstdcat)")
+}
+
+// thresholds returns what of the rates was passed, with where the lost records are named.
+func (o *Options) thresholds(m *Manifest, see string) error {
+	err := Thresholds(m.Counts, o.MaxRejectRate, o.MaxDropRate)
+	var passed *ThresholdError
+	if errors.As(err, &passed) {
+		passed.See = see
+	}
+	return err
 }
 
 // dryRun runs every partition, and keeps nothing but the counts.
@@ -75,12 +87,7 @@ func dryRun(ctx context.Context, o *Options, s *setup, window int64) (*Manifest,
 			return nil, err
 		}
 	}
-	err = Thresholds(m.Counts, o.MaxRejectRate, o.MaxDropRate)
-	var passed *ThresholdError
-	if errors.As(err, &passed) {
-		passed.See = "the OUT/rejects of a real run"
-	}
-	return m, err
+	return m, o.thresholds(m, "what turnmill ingest says of the same inputs")
 }
 
 // plan makes the whole plan.
@@ -126,8 +133,11 @@ func (s *setup) sign() {
 
 // openOutput locks OUT and makes sure that it is empty or of the same plan.
 func openOutput(o *Options, s *setup) (unlock func(), err error) {
+	if err := outsideOutput(o.Output, s.paths); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(o.Output, 0o777); err != nil {
-		return nil, &UsageError{fmt.Errorf("--output: %w", err)}
+		return nil, &UsageError{fmt.Errorf("--output: %w; name a directory, or one that can be made", err)}
 	}
 	if unlock, err = o.lock(true); err != nil {
 		return nil, err
@@ -183,21 +193,70 @@ func samePlan(o *Options, s *setup) error {
 // runParts are the names that a run writes below OUT; clearRun removes them and nothing else.
 var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "validation", "turns", "rejects", "commits", "local.json", "run.log.jsonl", "plan.json"}
 
+// ownNames are the patterns of what a run writes into its directories; all else there is somebody's.
+var ownNames = [...]string{"data-p*.arrow", "state.json", "dataset_info.json", "p*.parquet", "p*.jsonl.zst", "p*.json"}
+
 // clearRun removes a run: the manifest first and the plan last, so that a kill in between leaves nothing
-// that looks whole, and nothing that is not known for a run.
+// that looks whole, and nothing that is not known for a run. What a run has not written stays.
 func clearRun(root string) error {
 	for _, name := range runParts {
-		if err := os.RemoveAll(filepath.Join(root, name)); err != nil {
+		path := filepath.Join(root, name)
+		entries, err := os.ReadDir(path)
+		for _, e := range entries {
+			if own(e.Name()) {
+				err = errors.Join(err, os.Remove(filepath.Join(path, e.Name())))
+			}
+		}
+		if len(entries) > 0 && err == nil {
+			err = notEmpty(os.Remove(path))
+		} else if len(entries) == 0 { // a file, an empty directory, or nothing
+			err = ignoreMissing(os.Remove(path))
+		}
+		if err != nil {
 			return fmt.Errorf("--restart: %w", err)
 		}
 	}
 	return nil
 }
 
-func onlyTemporary(entries []fs.DirEntry) bool {
-	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return e.IsDir() || filepath.Ext(e.Name()) != tempSuffix
+// notEmpty passes over the error of removing a directory that holds more than a run's files.
+func notEmpty(err error) error {
+	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
+		return nil
+	}
+	return err
+}
+
+func own(name string) bool {
+	return isTemporary(name) || slices.ContainsFunc(ownNames[:], func(pattern string) bool {
+		matched, _ := filepath.Match(pattern, name) // the patterns are good
+		return matched
 	})
+}
+
+// outsideOutput refuses inputs that lie in OUT, which --restart would remove and a later run read.
+func outsideOutput(root string, paths []string) error {
+	out, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(out); err == nil {
+		out = real
+	}
+	for _, path := range paths {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue // reading it will say why
+		}
+		if below, err := filepath.Rel(out, real); err == nil && filepath.IsLocal(below) {
+			return &UsageError{fmt.Errorf("--output %s: the input %s lies in it; name another --output", root, path)}
+		}
+	}
+	return nil
+}
+
+func onlyTemporary(entries []fs.DirEntry) bool {
+	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() || !isTemporary(e.Name()) })
 }
 
 // runAll runs what has no valid commit.
@@ -277,16 +336,19 @@ const splitBytes = 64 << 20
 // writers returns what the files of one partition hold.
 func (s *setup) writers() int64 { return writerBytes + int64(len(s.plan.splits())-1)*splitBytes }
 
-// memoryBudget returns how many partitions may be open at once and how many bytes may be in flight.
+// memoryBudget returns how many partitions may be open at once and how many bytes may be in flight. Where not
+// every worker's cache has room, o.Workers becomes what has.
 func memoryBudget(o *Options, s *setup, window int64) (active int, budget int64, err error) {
-	fixed := s.tokenizer.bytes + int64(o.workers())*s.tokenizer.each
 	writers := s.writers()
-	least := fixed + writers + window + leastFlight
-	if o.Memory < least {
-		alone := least - int64(o.workers()-1)*s.tokenizer.each
-		return 0, 0, &UsageError{fmt.Errorf("--memory %d: too little for %d workers; try --memory %dMiB, or --workers 1 with --memory %dMiB",
-			o.Memory, o.workers(), least>>20+1, alone>>20+1)}
+	rest := o.Memory - s.tokenizer.bytes - writers - window - leastFlight
+	if rest < s.tokenizer.each {
+		return 0, 0, &UsageError{fmt.Errorf("--memory %d: too little for one worker; try --memory %dMiB", o.Memory, (o.Memory-rest+s.tokenizer.each)>>20+1)}
 	}
+	if fit := int(rest / max(1, s.tokenizer.each)); fit < o.workers() {
+		o.logger().Warn("fewer workers, for what --memory holds", "workers", fit, "asked", o.workers(), "memory_bytes", o.Memory)
+		o.Workers = fit
+	}
+	fixed := s.tokenizer.bytes + int64(o.workers())*s.tokenizer.each
 	active = 1
 	if len(s.plan.Partitions) > 1 && o.Memory >= fixed+2*(writers+window)+4*leastFlight {
 		active = mostActive

@@ -83,8 +83,8 @@ func diskRun(t *testing.T) Options {
 	records := demoRecords()
 	text := append(lines(records[:7]), "{\"id\":\n"...)
 	o := options(t, writeFiles(t, []testFile{{"a.jsonl", append(text, lines(records[40:44])...)}}))
-	o.SeqLen, o.Partitions, o.ShardBytes, o.Validation = 1300, 2, 100_000, "0.4"
-	o.Workers, o.Memory = 1, 160<<20
+	o.SeqLen, o.Partitions, o.ShardBytes, o.Validation = 1300, 2, 160_000, "0.4"
+	o.Workers, o.Memory = 1, 224<<20
 	return o
 }
 
@@ -104,7 +104,7 @@ func TestDiskFullAtEveryOperation(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		first, step, long int
-	}{{"for good, even", 0, 2, math.MaxInt32}, {"for good, odd", 1, 2, math.MaxInt32}, {"once", 0, 3, 1}} {
+	}{{"for good, even", 0, 2, math.MaxInt32}, {"for good, odd", 1, 2, math.MaxInt32}, {"once", 0, 4, 1}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // they wait for the disk most of the time
 			for n := c.first; n < disk.n; n += c.step {

@@ -252,7 +252,7 @@ func TestUnknownNames(t *testing.T) {
 		{"tokenizer is absent", func(o *Options) { o.Tokenizer = filepath.Join(corpus, "none.json") }, []string{"--tokenizer", "none.json"}},
 		{"tokenizer in a directory without one", func(o *Options) { o.Tokenizer = corpus }, []string{"--tokenizer", "tokenizer.json"}},
 		{"tokenizer of another kind", func(o *Options) { o.Tokenizer = damaged }, []string{"--tokenizer", damaged}},
-		{"memory", func(o *Options) { o.Memory, o.Workers = 64<<20, 4 }, []string{"--memory", "4 workers", "--workers 1"}},
+		{"memory", func(o *Options) { o.Memory, o.Workers = 64<<20, 4 }, []string{"--memory", "one worker", "try --memory"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := options(t, corpus)

@@ -11,7 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"syscall"
 
 	"github.com/turnmill/turnmill"
@@ -287,6 +287,11 @@ func (c *compareFile) abort() {
 	}
 }
 
+// temporary is the shape of the names that createTemp gives.
+var temporary = regexp.MustCompile(`^\..+\.[0-9]+-[0-9]+\.tmp$`)
+
+func isTemporary(name string) bool { return temporary.MatchString(name) }
+
 // removeTemporary removes the unfinished files below root that a killed run left. The caller holds the
 // exclusive lock.
 func removeTemporary(root string) error {
@@ -294,8 +299,7 @@ func removeTemporary(root string) error {
 		if err != nil {
 			return ignoreMissing(err)
 		}
-		name := d.Name()
-		if !d.IsDir() && strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempSuffix) {
+		if !d.IsDir() && isTemporary(d.Name()) {
 			return ignoreMissing(os.Remove(path))
 		}
 		return nil

@@ -93,7 +93,7 @@ func (f *forger) merged(planSum string) ([]file, error) {
 			return nil, err
 		}
 	}
-	duplicates, err := duplicateIDs(f.root, f.commits)
+	duplicates, err := duplicateIDs(context.Background(), f.root, f.commits)
 	if err != nil {
 		return nil, err
 	}

@@ -105,6 +105,7 @@ func TestFramesAreCut(t *testing.T) {
 	}
 	for _, f := range framings() {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			file := f.file(text)
 			o := options(t, writeFiles(t, []testFile{{"a.jsonl.zst", file}}))
 			o.Partitions = 9

@@ -3,6 +3,7 @@ package pipelines
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -45,21 +46,24 @@ func TestLimit(t *testing.T) {
 	}
 	want := contentOf(t, all.Output, m)
 	for n := int64(1); n <= limitRecords+1; n++ {
-		o := with(t, all, func(o *Options) { o.Limit, o.Workers = n, 1+int(n%3) })
-		m := mustRun(t, o)
-		if in := m.Ledger.Total.Records.In; in != min(n, limitRecords) {
-			t.Errorf("--limit %d: %d records in", n, in)
-		}
-		got := contentOf(t, o.Output, m)
-		starts(t, n, want.Rows["train"], got.Rows["train"], func(a, b string) bool { return a == b })
-		starts(t, n, want.Turns, got.Turns, func(a, b string) bool { return a == b })
-		starts(t, n, want.Rejects, got.Rejects, func(a, b rejectLine) bool {
-			return a.Reason == b.Reason && a.ID == b.ID && a.Path == b.Path && a.Bytes == b.Bytes
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			o := with(t, all, func(o *Options) { o.Limit, o.Workers = n, 1+int(n%3) })
+			m := mustRun(t, o)
+			if in := m.Ledger.Total.Records.In; in != min(n, limitRecords) {
+				t.Errorf("%d records in", in)
+			}
+			got := contentOf(t, o.Output, m)
+			starts(t, n, want.Rows["train"], got.Rows["train"], func(a, b string) bool { return a == b })
+			starts(t, n, want.Turns, got.Turns, func(a, b string) bool { return a == b })
+			starts(t, n, want.Rejects, got.Rejects, func(a, b rejectLine) bool {
+				return a.Reason == b.Reason && a.ID == b.ID && a.Path == b.Path && a.Bytes == b.Bytes
+			})
+			mustCheck(t, o)
+			if _, err := Check(context.Background(), checkOptions(&o, false)); err != nil {
+				t.Errorf("check: %v", err)
+			}
 		})
-		mustCheck(t, o)
-		if _, err := Check(context.Background(), checkOptions(&o, false)); err != nil {
-			t.Errorf("--limit %d: check: %v", n, err)
-		}
 	}
 }
 
@@ -67,12 +71,12 @@ func TestLimit(t *testing.T) {
 func starts[T any](t *testing.T, n int64, want, got []T, same func(a, b T) bool) {
 	t.Helper()
 	if len(got) > len(want) || n > limitRecords && len(got) != len(want) {
-		t.Errorf("--limit %d: %d of %d", n, len(got), len(want))
+		t.Errorf("%d of %d", len(got), len(want))
 		return
 	}
 	for i := range got {
 		if !same(want[i], got[i]) {
-			t.Errorf("--limit %d: %d is %.200v, want %.200v", n, i, got[i], want[i])
+			t.Errorf("%d is %.200v, want %.200v", i, got[i], want[i])
 			return
 		}
 	}
@@ -142,17 +146,20 @@ func TestLimitOfStream(t *testing.T) {
 	records := demoRecords()
 	text := lines(records)
 	for _, n := range []int64{1, 2, 7, int64(len(records)) - 1, int64(len(records)), int64(len(records)) + 1} {
-		file := options(t, writeFiles(t, []testFile{{"a.jsonl", text}}))
-		file.Limit = n
-		m := mustRun(t, file)
-		o := with(t, file, func(o *Options) { o.Inputs, o.Stdin, o.PartitionBytes = []string{"-"}, bytes.NewReader(text), 9000 })
-		got := mustRun(t, o)
-		if in := got.Ledger.Total.Records.In; in != min(n, int64(len(records))) {
-			t.Errorf("--limit %d: %d records in", n, in)
-		}
-		sameContent(t, "standard input", contentOf(t, file.Output, m), contentOf(t, o.Output, got))
-		o.Stdin = bytes.NewReader(text)
-		mustCheckStream(t, o, text)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			file := options(t, writeFiles(t, []testFile{{"a.jsonl", text}}))
+			file.Limit = n
+			m := mustRun(t, file)
+			o := streamOf(t, file, text)
+			o.PartitionBytes = 9000
+			got := mustRun(t, o)
+			if in := got.Ledger.Total.Records.In; in != min(n, int64(len(records))) {
+				t.Errorf("%d records in", in)
+			}
+			sameContent(t, "standard input", contentOf(t, file.Output, m), contentOf(t, o.Output, got))
+			mustCheckStream(t, o, text)
+		})
 	}
 }
 

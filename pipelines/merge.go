@@ -1,7 +1,9 @@
 package pipelines
 
 import (
+	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -50,12 +52,12 @@ type InputRange struct {
 
 // merge makes the files that speak of the whole run. It is a pure function of plan and commits, but for
 // the count of duplicate ids, which comes from the turns tables.
-func merge(root string, to sink, p *Plan, planSum string) (*Manifest, error) {
+func merge(ctx context.Context, root string, to sink, p *Plan, planSum string) (*Manifest, error) {
 	commits, err := commitsOf(root, p)
 	if err != nil {
 		return nil, err
 	}
-	duplicates, err := duplicateIDs(root, commits)
+	duplicates, err := duplicateIDs(ctx, root, commits)
 	if err != nil {
 		return nil, err
 	}
@@ -228,12 +230,12 @@ type duplicates struct {
 	first string // one of the ids
 }
 
-// duplicatePass is how many ids are held at a time, 16 bytes each.
-const duplicatePass = 4 << 20
+// duplicatePass is how many ids are held at a time, some 40 bytes each.
+const duplicatePass = 1 << 20
 
 // duplicateIDs reads the ids of every turns table and counts those that repeat, in as many passes as keep
 // the memory bounded.
-func duplicateIDs(root string, commits []*Commit) (duplicates, error) {
+func duplicateIDs(ctx context.Context, root string, commits []*Commit) (duplicates, error) {
 	var ids int64
 	for _, c := range commits {
 		l := c.Counts.Ledger.Total
@@ -244,10 +246,13 @@ func duplicateIDs(root string, commits []*Commit) (duplicates, error) {
 	for pass := range passes {
 		seen := map[[16]byte]struct{}{}
 		for i := range commits {
+			if ctx.Err() != nil {
+				return d, context.Cause(ctx)
+			}
 			err := eachID(root, i, func(id string) {
 				sum := sha256.Sum256([]byte(id))
 				key := [16]byte(sum[:16])
-				if int64(sum[16])%passes != pass && passes <= 256 || passes > 256 && (int64(sum[16])<<8|int64(sum[17]))%passes != pass {
+				if int64(binary.BigEndian.Uint64(sum[16:])>>1)%passes != pass {
 					return
 				}
 				if _, again := seen[key]; again {

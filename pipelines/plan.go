@@ -5,11 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/ingest/formats"
+	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
 )
 
@@ -125,14 +129,66 @@ func decodePlan(data []byte) (*Plan, error) {
 	if p.FormatVersion != FormatVersion {
 		return nil, fmt.Errorf("plan.json: format version %d, this turnmill reads %d; use the turnmill that wrote it (%s)", p.FormatVersion, FormatVersion, p.Turnmill)
 	}
+	if err := p.sound(); err != nil {
+		return nil, fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
+	}
+	return p, nil
+}
+
+// sound tells whether a plan holds nothing that no turnmill writes, so that what works on it need not ask.
+func (p *Plan) sound() error {
+	c := &p.Config
+	errs := []error{
+		oneOf("objective", c.Objective, objectives[:]...),
+		oneOf("state", c.State, states[:]...),
+	}
+	for _, n := range []struct {
+		name        string
+		value, from int64
+		to          int64
+	}{
+		{"seq-len", int64(c.SeqLen), 2, math.MaxInt32}, {"min-turns", int64(c.MinTurns), 1, math.MaxInt64},
+		{"max-record", c.MaxRecord, 1, maxRecordLimit}, {"max-window", c.MaxWindow, 1 << 10, math.MaxInt64},
+		{"shard-bytes", c.ShardBytes, 1, math.MaxInt64}, {"limit", c.Limit, 0, math.MaxInt64},
+		{"partition-bytes", c.PartitionBytes, 0, math.MaxInt64}, {"partitions", int64(c.Partitions), 0, mostPartitions},
+	} {
+		if n.value < n.from || n.value > n.to {
+			errs = append(errs, fmt.Errorf("%s is %d, which no run has", n.name, n.value))
+		}
+	}
+	if !p.streams() && c.Partitions == 0 {
+		errs = append(errs, errors.New("it has no partitions"))
+	}
+	for i := range p.Inputs {
+		errs = append(errs, p.Inputs[i].sound())
+	}
 	for i, ranges := range p.Partitions {
 		for _, r := range ranges {
 			if r.Input < 0 || r.Input >= len(p.Inputs) {
-				return nil, fmt.Errorf("plan.json: %w: partition %d reads input %d of %d", turnmill.ErrCorrupt, i, r.Input, len(p.Inputs))
+				errs = append(errs, fmt.Errorf("partition %d reads input %d of %d", i, r.Input, len(p.Inputs)))
+			} else if r.From < 0 || r.To < r.From || r.To > p.Inputs[r.Input].Bytes || r.Line < 1 || r.Records < 0 {
+				errs = append(errs, fmt.Errorf("partition %d reads bytes %d to %d of input %s, from line %d", i, r.From, r.To, p.Inputs[r.Input].Path, r.Line))
 			}
 		}
 	}
-	return p, nil
+	return errors.Join(errs...)
+}
+
+// sound tells whether a decoder, a compression and a layout of these names exist.
+func (in *PlanInput) sound() error {
+	if in.Bytes < 0 {
+		return fmt.Errorf("input %s has %d bytes", in.Path, in.Bytes)
+	}
+	if in.Rejected != "" {
+		return nil
+	}
+	_, err := formats.ByName(in.Format)
+	_, layout := frame.ParseLayout(in.Layout)
+	_, compression := frame.ParseCompression(in.Compression)
+	if err := errors.Join(err, layout, compression); err != nil {
+		return fmt.Errorf("input %s: %w", in.Path, err)
+	}
+	return nil
 }
 
 // encodeJSON returns v indented by one space, with a line feed at the end, and no HTML escapes.

@@ -84,7 +84,7 @@ func TestMergeNamesMissing(t *testing.T) {
 	for _, want := range []string{"0, 3, 5-7", "0, 3, 5-8"} {
 		write(t, temporary, []byte("half"))
 		_, err := Merge(context.Background(), later(o))
-		wantError(t, err, "partitions "+want+" of 9", "turnmill run "+o.Output+" --partition 0")
+		wantError(t, err, want+" ", "9", "turnmill run "+o.Output+" --partition 0")
 		noTemporary(t, o.Output)
 		if _, err := os.Stat(filepath.Join(o.Output, "manifest.json")); err == nil {
 			t.Error("there is a manifest")

@@ -91,7 +91,7 @@ func (r *reader) run(ctx context.Context) error {
 
 // take copies one record into the job, or what the framer rejected in its place.
 func (r *reader) take(ctx context.Context, from source, rec frame.Record, reject error) error {
-	if r.job != nil && len(r.job.text)+len(rec.Data) > jobBytes {
+	if r.job != nil && (len(r.job.text)+len(rec.Data) > jobBytes || len(r.job.items) == jobItems) {
 		if err := r.flush(ctx); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (r *reader) flush(ctx context.Context) error {
 	r.job = nil
 	j.stored, r.read = r.read, 0
 	p := r.pool
-	j.charge = min(p.setup.tokenizer.charge*int64(len(j.text))+1, p.size)
+	j.charge = min(p.setup.tokenizer.charge*int64(len(j.text))+itemBytes*int64(len(j.items)), p.size)
 	if err := p.budget.Acquire(ctx, j.charge); err != nil {
 		return context.Cause(ctx)
 	}

@@ -91,6 +91,7 @@ func TestInputChangesInTheRun(t *testing.T) {
 			"goes":    os.Remove,
 		} {
 			t.Run(f.name+" "+name, func(t *testing.T) {
+				t.Parallel()
 				first := lines(demoRecords()[:20])
 				dir := writeFiles(t, []testFile{{"0.jsonl", first}, f})
 				base := options(t, dir)

@@ -115,8 +115,9 @@ func (e *estimate) sample(ctx context.Context, r Range) error {
 	switch {
 	case err == nil:
 		e.stored += r.To - r.From
-	case !errors.Is(err, errEnough):
+	case ctx.Err() != nil:
 		return err
+	case !errors.Is(err, errEnough): // the run will meet it, where it costs no more than it must
 	case in.Compression == frame.None.String():
 		e.stored += text
 	default: // some of it is read ahead: the estimate is rather too small

@@ -45,6 +45,12 @@ const mostActive = 2
 // jobBytes is how much input a job gathers, so that channels cost nothing beside the work.
 const jobBytes = 128 << 10
 
+// jobItems is how many records a job gathers at most: what is rejected before it is framed brings no bytes.
+const jobItems = 1024
+
+// itemBytes is what a record is charged with beside its bytes, for its error, its reject line and its counts.
+const itemBytes = 1 << 10
+
 func newPool(s *setup, budget int64, workers int, report reporter) *pool {
 	p := &pool{
 		setup: s, jobs: make(chan *job), size: budget, budget: semaphore.NewWeighted(budget),
@@ -75,15 +81,20 @@ func (p *pool) outcome() *outcome {
 	return out
 }
 
-// partition reads, works through and writes partition i, and returns what to commit. Nothing of it is
-// visible when it fails.
+// partition reads, works through and writes partition i, and returns what to commit. When it fails nothing is
+// committed, and the next run writes over what shards there are.
 func (p *pool) partition(ctx context.Context, i int, to sink) (*Commit, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	pending := make(chan *job, p.ahead)
 	r := &reader{pool: p, partition: i, pending: pending}
+	read := false
 	g.Go(func() error {
-		defer close(pending)
-		return r.run(ctx)
+		if err := r.run(ctx); err != nil {
+			return err // pending stays open, so that nobody takes this for the end of the input
+		}
+		read = true
+		close(pending)
+		return nil
 	})
 	var c *Commit
 	g.Go(func() error {
@@ -104,6 +115,9 @@ func (p *pool) partition(ctx context.Context, i int, to sink) (*Commit, error) {
 		return err
 	})
 	err := g.Wait()
+	if !read {
+		close(pending)
+	}
 	for range pending { // nobody reads them any more; the workers have answered or will
 	}
 	if err != nil {

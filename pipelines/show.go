@@ -37,6 +37,9 @@ type ShowOptions struct {
 type Shown struct {
 	Shard     string          `json:"shard,omitempty"` // of a row; "" for a trajectory of an input
 	Row       int64           `json:"row"`
+	Window    int             `json:"window,omitempty"`  // of the trajectory's rows this is the one, from 1
+	Windows   int             `json:"windows,omitempty"` // rows that the trajectory has
+	Number    int64           `json:"number"`            // of the row, as --row counts
 	ID        string          `json:"id"`
 	Domain    turnmill.Domain `json:"domain"`
 	Source    string          `json:"source,omitempty"`
@@ -51,37 +54,38 @@ type Shown struct {
 
 // ShownTurn is one turn with its texts, statistics and reasons.
 type ShownTurn struct {
-	Turn        int32          `json:"turn"`
-	Status      string         `json:"status"`
-	Reason      string         `json:"reason,omitempty"`
-	Tool        string         `json:"tool,omitempty"`
-	State       string         `json:"state,omitempty"`
-	Action      string         `json:"action"`
-	Observation string         `json:"observation"`
-	Words       [3]int32       `json:"words"` // action, observation, shared
-	Chars       [2]int64       `json:"chars"` // action, observation
-	Overlap     *float64       `json:"overlap"`
-	Novelty     *float64       `json:"novelty"`
-	Jaccard     *float64       `json:"jaccard"`
-	LengthRatio *float64       `json:"length_ratio"`
-	Category    string         `json:"category,omitempty"`
-	Keep        float64        `json:"keep"`
-	Draw        float64        `json:"draw"` // in [0, 1); kept when below keep
-	Kept        bool           `json:"kept"`
-	Rules       []string       `json:"rules,omitempty"` // rows of the table whose bounds hold, the deciding one first
-	Tokens      [2]int32       `json:"tokens"`          // action with its end token, observation without
-	Target      int32          `json:"target_tokens"`
-	Trained     int32          `json:"trained_tokens"`
-	Span        *turnmill.Span `json:"span,omitempty"` // of the observation in the row, end token included
+	Turn        int32           `json:"turn"`
+	Status      string          `json:"status"`
+	Reason      string          `json:"reason,omitempty"`
+	Tool        string          `json:"tool,omitempty"`
+	State       string          `json:"state,omitempty"`
+	Action      string          `json:"action"`
+	Observation string          `json:"observation"`
+	Words       [3]int32        `json:"words"` // action, observation, shared
+	Chars       [2]int64        `json:"chars"` // action, observation
+	Overlap     *float64        `json:"overlap"`
+	Novelty     *float64        `json:"novelty"`
+	Jaccard     *float64        `json:"jaccard"`
+	LengthRatio *float64        `json:"length_ratio"`
+	Category    string          `json:"category,omitempty"`
+	Keep        float64         `json:"keep"`
+	Draw        *float64        `json:"draw,omitempty"` // in [0, 1); kept when below keep; nil where nothing is drawn by turn
+	Kept        bool            `json:"kept"`
+	Rules       []string        `json:"rules,omitempty"` // rows of the table whose bounds hold, the deciding one first
+	Tokens      [2]int32        `json:"tokens"`          // action with its end token, observation without
+	Target      int32           `json:"target_tokens"`
+	Trained     int32           `json:"trained_tokens"`
+	Span        *turnmill.Span  `json:"span,omitempty"`          // of the observation in the row, end token included; nil when the turn is in no row
+	Drawn       []turnmill.Span `json:"trained_spans,omitempty"` // mode token: the tokens of the row that are trained
 }
 
 // Show explains one row of a run, or one trajectory of an input.
 func Show(ctx context.Context, o ShowOptions) (*Shown, error) {
 	info, err := os.Stat(o.Path)
-	if err != nil {
-		return nil, &UsageError{fmt.Errorf("%w; name a run's directory or an input", err)}
+	if o.Path == "-" && err != nil {
+		return nil, &UsageError{errors.New("standard input cannot be shown; try to write it to a file first")}
 	}
-	if info.IsDir() {
+	if err == nil && info.IsDir() {
 		p, err := readPlan(o.Path)
 		switch {
 		case err == nil:
@@ -132,7 +136,7 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, at, err := findRow(o, p)
+	turns, at, number, err := findRow(o, p)
 	if err != nil {
 		return nil, err
 	}
@@ -140,21 +144,25 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shown{Shard: at.shard, Row: at.row, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
+	s := &Shown{Shard: at.shard, Row: at.row, Number: number, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
 		Tokens: len(row.IDs), Mask: p.Mask.Mode, Objective: p.Config.Objective}
 	format, err := chat.New(p.Chat.Name, model, chat.Options{Date: p.Config.ChatDate})
 	if err != nil {
 		return nil, err
 	}
+	s.windows(turns, at)
 	v := rowView{model: model, format: format, ids: row.IDs}
 	for i := range turns {
 		t := &turns[i]
 		if t.Shard != "" && (t.Shard != at.shard || t.Row != at.row) {
 			continue // in another window
 		}
-		shown := explainTurn(t, &table, p.Mask.Seed)
+		shown := explainTurn(t, &table, p.Mask)
 		if t.Shard != "" {
 			v.turn(s, &shown, t)
+			if p.Mask.Mode == mask.ModeToken.String() {
+				shown.Drawn = trainedSpans(row.Labels, t)
+			}
 		}
 		s.Trained += int(shown.Trained)
 		s.Turns = append(s.Turns, shown)
@@ -162,8 +170,39 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 	return s, nil
 }
 
+// windows tells which of its trajectory's rows this one is.
+func (s *Shown) windows(turns []stats.TurnRow, at place) {
+	last := place{row: -1}
+	for i := range turns {
+		if here := (place{turns[i].Shard, turns[i].Row}); here.shard != "" && here != last {
+			last = here
+			if s.Windows++; here == at {
+				s.Window = s.Windows
+			}
+		}
+	}
+}
+
+// trainedSpans returns the stretches of a turn's tokens that carry loss.
+func trainedSpans(labels []int32, t *stats.TurnRow) (spans []turnmill.Span) {
+	from := t.TokenStart
+	if t.ActionEnd > 0 {
+		from = t.ActionStart
+	}
+	for i := from; i < t.TokenEnd; i++ {
+		switch n := len(spans); {
+		case labels[i] == turnmill.IgnoreIndex:
+		case n > 0 && spans[n-1].End == i:
+			spans[n-1].End++
+		default:
+			spans = append(spans, turnmill.Span{Start: i, End: i + 1})
+		}
+	}
+	return spans
+}
+
 // explainTurn takes what the turns table holds and adds rules and draw.
-func explainTurn(t *stats.TurnRow, table *mask.Table, seed string) ShownTurn {
+func explainTurn(t *stats.TurnRow, table *mask.Table, m MaskInfo) ShownTurn {
 	s := ShownTurn{
 		Turn: t.Turn, Status: t.Status, Reason: t.Reason, Tool: t.Tool,
 		Words: [3]int32{t.ActionWords, t.ObservationWords, t.SharedWords}, Chars: [2]int64{t.ActionChars, t.ObservationChars},
@@ -172,7 +211,10 @@ func explainTurn(t *stats.TurnRow, table *mask.Table, seed string) ShownTurn {
 		Tokens: [2]int32{0, t.ObservationTokens}, Target: t.TargetTokens, Trained: t.TrainedTokens,
 	}
 	if t.Category != "" {
-		s.Draw = float64(mask.Draw(seed, t.ID, int(t.Turn))>>11) / (1 << 53)
+		if m.Mode == mask.ModeTurn.String() && (t.Status == "target" || t.Reason == string(turnmill.ReasonMasked)) {
+			draw := float64(mask.Draw(m.Seed, t.ID, int(t.Turn))>>11) / (1 << 53)
+			s.Draw = &draw
+		}
 		for _, i := range mask.Matching(table, countsOf(t)) {
 			s.Rules = append(s.Rules, table.Rows[i].String())
 		}
@@ -230,13 +272,15 @@ func (v *rowView) turn(s *Shown, shown *ShownTurn, t *stats.TurnRow) {
 var errFound = errors.New("found")
 
 // findRow returns the turns of the trajectory that the options ask for, and the place of the row.
-func findRow(o *ShowOptions, p *Plan) ([]stats.TurnRow, place, error) {
+func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number int64, err error) {
 	var found []stats.TurnRow
-	var at place
 	last, rows := place{row: -1}, int64(-1)
 	commits, err := commitsOf(o.Path, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, at, 0, &UsageError{fmt.Errorf("%s: the run is not finished (%w); run the same command again", o.Path, err)}
+	}
 	if err != nil {
-		return nil, at, err
+		return nil, at, 0, err
 	}
 	for i := range commits {
 		var group []stats.TurnRow
@@ -250,7 +294,7 @@ func findRow(o *ShowOptions, p *Plan) ([]stats.TurnRow, place, error) {
 					last = here
 					rows++
 				}
-				if o.ID != "" && t.ID == o.ID || o.Category != "" && t.Category == o.Category || o.ID == "" && o.Category == "" && rows == o.Row {
+				if o.ID != "" && t.ID == o.ID || o.Category != "" && t.Category == o.Category && t.TargetTokens > 0 || o.ID == "" && o.Category == "" && rows == o.Row {
 					found, at = append([]stats.TurnRow(nil), group...), last
 					return errFound
 				}
@@ -273,13 +317,13 @@ func findRow(o *ShowOptions, p *Plan) ([]stats.TurnRow, place, error) {
 			err = search()
 		}
 		if errors.Is(err, errFound) {
-			return found, at, nil
+			return found, at, rows, nil
 		}
 		if err != nil {
-			return nil, at, err
+			return nil, at, 0, err
 		}
 	}
-	return nil, at, o.missing("row", rows+1)
+	return nil, at, 0, o.missing("row", rows+1)
 }
 
 // missing says that nothing is what the options ask for, among n rows or trajectories.
@@ -344,7 +388,11 @@ func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
 			return nil, err
 		}
 	}
-	return nil, o.missing("trajectory or document", v.n)
+	err = o.missing("trajectory or document", v.n)
+	if v.lost > 0 {
+		err = &UsageError{fmt.Errorf("%w; %d files or records could not be read, the first: %w", err, v.lost, v.why)}
+	}
+	return nil, err
 }
 
 // inputView looks for one trajectory among decoded records.
@@ -357,6 +405,8 @@ type inputView struct {
 	scratch []byte
 	n       int64
 	found   *Shown
+	lost    int   // files and records that could not be read
+	why     error // the first of them
 }
 
 func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
@@ -379,10 +429,12 @@ func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
 
 func (v *inputView) visit(from source, raw frame.Record, err error) error {
 	if err != nil {
-		return nil // cpt and ingest name what cannot be read
+		v.lose(from, err)
+		return nil
 	}
 	for _, err := range v.unpack(from, raw, v.counts) {
 		if err != nil {
+			v.lose(from, err)
 			continue
 		}
 		for i := range v.decoded.Documents {
@@ -405,6 +457,12 @@ func (v *inputView) visit(from source, raw frame.Record, err error) error {
 		}
 	}
 	return nil
+}
+
+func (v *inputView) lose(from source, err error) {
+	if v.lost++; v.lost == 1 {
+		v.why = fmt.Errorf("%s: %w", from.path, err)
+	}
 }
 
 // wantedDocument names a document, and tells whether it is asked for.
@@ -471,8 +529,8 @@ func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 		}
 		row := stats.TurnRow{ID: t.ID, Turn: int32(turn.Index), Tool: turn.Tool, Status: verdict.Status.String(), Reason: string(verdict.Reason)}
 		setDecision(&row, &d)
-		shown := explainTurn(&row, &v.options.MaskTable, v.options.Seed)
-		shown.State, shown.Action, shown.Observation, shown.Tool = turn.State, turn.Action, turn.Observation, strings.Clone(turn.Tool)
+		shown := explainTurn(&row, &v.options.MaskTable, MaskInfo{Mode: v.options.Mask, Seed: v.options.Seed})
+		shown.State, shown.Action, shown.Observation, shown.Tool = strings.Clone(turn.State), strings.Clone(turn.Action), strings.Clone(turn.Observation), strings.Clone(turn.Tool)
 		s.Turns = append(s.Turns, shown)
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/turnmill/turnmill"
@@ -71,7 +72,10 @@ func (s *splitter) of(id string) split {
 // comes from one record stays in one split.
 func recordID(id string) string {
 	i := strings.LastIndexByte(id, '#')
-	if i < 0 || i == len(id)-1 || strings.Trim(id[i+1:], "0123456789") != "" {
+	if i < 0 {
+		return id
+	}
+	if n, err := strconv.Atoi(id[i+1:]); err != nil || n < 2 || strconv.Itoa(n) != id[i+1:] {
 		return id
 	}
 	return id[:i]

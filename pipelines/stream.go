@@ -32,9 +32,8 @@ const streamPath = "0/-"
 type stream struct {
 	input  PlanInput
 	from   source
-	text   io.Closer
 	file   io.Closer // that stands for standard input, else nil
-	stop   func()    // of reading ahead
+	stop   func()    // ends reading ahead, and closes the decompression
 	tee    *tee
 	framer *frame.Framer // nil: the plan has rejected the input
 	size   int64         // least bytes of a partition that another follows
@@ -58,8 +57,17 @@ func openStream(ctx context.Context, o *Options) (*stream, error) {
 	if o.Stdin == nil {
 		return nil, &UsageError{errors.New(`input "-": standard input is not open; try to name files`)}
 	}
-	ctx, stop := context.WithCancel(ctx)
-	head, text, damage := ingest.Peek(readAhead(ctx, o.Stdin), o.MaxWindow)
+	ctx, cancel := context.WithCancel(ctx)
+	var text io.ReadCloser
+	stop := func() {
+		cancel()
+		if text != nil {
+			text.Close()
+		}
+	}
+	var head ingest.Head
+	var damage error
+	head, text, damage = ingest.Peek(readAhead(ctx, o.Stdin), o.MaxWindow)
 	if ctx.Err() != nil {
 		stop()
 		return nil, context.Cause(ctx)
@@ -68,7 +76,7 @@ func openStream(ctx context.Context, o *Options) (*stream, error) {
 		stop()
 		return nil, fmt.Errorf("standard input: %w", damage)
 	}
-	s := &stream{text: text, stop: stop, size: o.PartitionBytes, left: o.Limit, line: 1}
+	s := &stream{stop: stop, size: o.PartitionBytes, left: o.Limit, line: 1}
 	if s.left == 0 {
 		s.left = math.MaxInt64
 	}
@@ -95,10 +103,8 @@ func openStream(ctx context.Context, o *Options) (*stream, error) {
 // close ends the decompression; standard input itself is the caller's.
 func (s *stream) close() {
 	s.stop()
-	for _, c := range []io.Closer{s.text, s.file} {
-		if c != nil {
-			c.Close()
-		}
+	if s.file != nil {
+		s.file.Close()
 	}
 }
 

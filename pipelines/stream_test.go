@@ -28,7 +28,7 @@ func streamOf(t testing.TB, o Options, stored []byte) Options {
 func streamFiles() []testFile {
 	g := &generator{rng: rand.New(rand.NewPCG(7, 7))}
 	records := g.copyOf(demoRecords(), 0)
-	records, text := records[:22], g.damaged(lines(records[20:42]), 2)
+	records, text := records[:12], g.damaged(lines(records[20:36]), 2)
 	return []testFile{
 		{"lines", text},
 		{"lines.gz", append(gzipped(text[:9000]), gzipped(text[9000:])...)},
@@ -146,9 +146,9 @@ func TestStreamIsCut(t *testing.T) {
 
 // TestStreamReads: however few bytes a read gives, the same comes out.
 func TestStreamReads(t *testing.T) {
-	text := damagedLines()
+	text := damagedLines()[:80_000]
 	o := streamOf(t, options(t), text)
-	o.PartitionBytes = 9000
+	o.PartitionBytes = 20_000
 	mustRun(t, o)
 	want := digest(t, o.Output)
 	for name, wrap := range map[string]func(io.Reader) io.Reader{"a byte": iotest.OneByteReader, "a half": iotest.HalfReader, "data with the end": iotest.DataErrReader} {

@@ -33,6 +33,9 @@ func WriteTable(w io.Writer, c *Counts) error {
 	for _, d := range domainOrder(c) {
 		lines = append(lines, line{string(d), c.Ledger.Domains[d]})
 	}
+	if undecoded := c.undecoded(); undecoded.Records.In > 0 {
+		lines = append(lines, line{"unread", undecoded})
+	}
 	lines = append(lines, line{"total", c.Ledger.Total})
 	width := 10
 	for _, l := range lines {
@@ -43,13 +46,46 @@ func WriteTable(w io.Writer, c *Counts) error {
 		r := &l.Records
 		t.printf(recordRow, width, l.name, Thousands(r.In), Thousands(r.Out), Thousands(r.AllDropped()), Thousands(r.AllRejected()))
 	}
+	if c.Ledger.Total.Turns.In == 0 || c.Ledger.Total.LossTokens.In == 0 && c.Tokens.Rows == 0 {
+		t.turnsOnly(width, c)
+		t.lists(c)
+		return t.err
+	}
 	t.printf("\n"+tokenRow, width, "domain", "turns", "out", "loss tokens", "trained", "share")
 	for _, l := range lines {
+		if l.Turns.In == 0 && l.name != "total" {
+			continue
+		}
 		t.printf(tokenRow, width, l.name, Thousands(l.Turns.In), Thousands(l.Turns.Out),
 			Thousands(l.LossTokens.In), Thousands(l.LossTokens.Out), share(&l.LossTokens))
 	}
 	t.lists(c)
 	return t.err
+}
+
+// undecoded is what belongs to no domain: records that were rejected before they were decoded.
+func (c *Counts) undecoded() *Ledger {
+	l := &Ledger{Records: Account{In: c.Ledger.Total.Records.In, Rejected: maps.Clone(c.Ledger.Total.Records.Rejected)}}
+	for _, d := range c.Ledger.Domains {
+		l.Records.In -= d.Records.In
+		for reason, n := range d.Records.Rejected {
+			l.Records.Rejected[reason] -= n
+		}
+	}
+	return l
+}
+
+// turnsOnly writes the second table where nothing was encoded.
+func (t *tableWriter) turnsOnly(width int, c *Counts) {
+	if c.Ledger.Total.Turns.In == 0 {
+		return
+	}
+	t.printf("\n%-*s %12s %12s\n", width, "domain", "turns", "out")
+	for _, d := range domainOrder(c) {
+		l := c.Ledger.Domains[d]
+		t.printf("%-*s %12s %12s\n", width, string(d), Thousands(l.Turns.In), Thousands(l.Turns.Out))
+	}
+	t.printf("%-*s %12s %12s\n", width, "total", Thousands(c.Ledger.Total.Turns.In), Thousands(c.Ledger.Total.Turns.Out))
 }
 
 // share is what of the loss tokens is left, in percent.

@@ -62,8 +62,16 @@ func newPlanCPT(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			n := len(p.Partitions)
+			n, empty := len(p.Partitions), 0
+			for _, ranges := range p.Partitions {
+				if len(ranges) == 0 {
+					empty++
+				}
+			}
 			fmt.Fprintf(s.out, "%d partitions, 0 to %d\n", n, n-1)
+			if empty > 0 {
+				fmt.Fprintf(s.err, "%d of them have nothing to read: only JSON lines are cut inside a file, plain ones and those in zstd frames\n", empty)
+			}
 			if o.DryRun {
 				return nil
 			}
@@ -160,7 +168,7 @@ them: OUT/train/state.json, OUT/dataset_dict.json and, last, OUT/manifest.json.`
 			o.Logger = logger
 			m, err := pipelines.Merge(cmd.Context(), o.Options)
 			if m != nil {
-				if err := writeTable(s.err, m.Counts); err != nil {
+				if err := writeLedger(s.err, m); err != nil {
 					return err
 				}
 			}

@@ -64,21 +64,21 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Engine, "engine", o.Engine, "tokenizer engine `E`: bpe (fast, exact, known families), hf (the Hugging Face library, any file), auto: bpe where it knows the file, else hf")
 	fs.StringVar(&o.Chat, "chat", o.Chat, "chat format `NAME`: chatml (plain), qwen3, llama3 (undated), llama3.1, deepseek, gemma; auto: the plain form of the tokenizer's family")
 	fs.StringVar(&o.ChatDate, "chat-date", o.ChatDate, "`TEXT` of the date in llama3.1's system message; never the clock")
-	fs.StringVar(&o.Objective, "objective", o.Objective, "world-model: loss on observations; policy: on actions, mask off; all: both")
-	fs.StringVar(&o.State, "state", o.State, "write the current state into the user turn: always, changed (only when it differs from the observation before), never")
-	fs.BoolVar(&o.KeepThought, "keep-thought", o.KeepThought, "keep the agent's reasoning in the unified form")
+	fs.StringVar(&o.Objective, "objective", o.Objective, "`GOAL`: world-model (loss on observations), policy (on actions, mask off), all (both)")
+	fs.StringVar(&o.State, "state", o.State, "`WHEN` the current state is written into the user turn: always, changed (only when it differs from the observation before), never")
+	fs.BoolVar(&o.KeepThought, "keep-thought", o.KeepThought, "keep the agent's reasoning as thought, which rows leave out; of use to turnmill ingest")
 	fs.BoolVar(&o.TrainDialogue, "train-dialogue", o.TrainDialogue, "customers' and users' replies are targets too")
 	fs.StringVar(&o.Mask, "mask", o.Mask, "`MODE`: turn, token, weight, off")
 	fs.StringVar(&o.maskTable, "mask-table", "", "YAML `FILE` with rows, bounds, keep ratios and their order; built in: the report's table")
 	fs.StringVar(&o.Seed, "seed", o.Seed, "`TEXT` of the draw")
 	fs.IntVar(&o.SeqLen, "seq-len", o.SeqLen, "longest row in tokens, `N`; shorter repeats the system prompt in more windows")
 	fs.IntVar(&o.MinTurns, "min-turns", o.MinTurns, "least turns `N` of a trajectory")
-	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of filters (turnmill filters), or none; default: all")
+	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run (turnmill filters names them), or none; default: all")
 	fs.StringVar(&o.Profile, "profile", o.Profile, "columns `P`: hf (input_ids, attention_mask, labels), weighted (and loss_weight)")
 	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
 	fs.StringVar(&o.Validation, "validation", o.Validation, "share `X` of trajectories and documents that go to OUT/validation, drawn from the id")
-	fs.Int64Var(&o.Limit, "limit", o.Limit, "first `N` records only; 0: all")
+	fs.Int64Var(&o.Limit, "limit", o.Limit, "first `N` records only, rejected ones included; 0: all")
 	fs.IntVar(&o.Partitions, "partitions", o.Partitions, "number of partitions `N`; 0: by size")
 	fs.Var((*sizeValue)(&o.PartitionBytes), "partition-bytes", "stored bytes of a partition where --partitions is 0; of standard input, decompressed bytes")
 	fs.Var((*sizeValue)(&o.ShardBytes), "shard-bytes", "largest shard file")
@@ -145,11 +145,38 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 	m, err := pipelines.CPT(ctx, o.Options)
 	meter.end()
 	if m != nil {
-		if err := writeTable(s.err, m.Counts); err != nil {
+		out := s.err
+		if o.DryRun { // the ledger is what was asked for
+			out = s.out
+		}
+		if err := writeLedger(out, m); err != nil {
 			return err
 		}
 	}
 	return err
+}
+
+// writeLedger writes the counts of a run, and what of the whole they do not say.
+func writeLedger(w io.Writer, m *pipelines.Manifest) error {
+	if err := writeTable(w, m.Counts); err != nil {
+		return err
+	}
+	rows := map[string]int64{}
+	for _, f := range m.Files {
+		if split, _, below := strings.Cut(f.Path, "/"); below && strings.HasSuffix(f.Path, ".arrow") {
+			rows[split] += f.Rows
+		}
+	}
+	if m.Config.Validation != "0" && len(m.Files) > 0 {
+		fmt.Fprintf(w, "\nrows       train %s, validation %s\n", stats.Thousands(rows["train"]), stats.Thousands(rows["validation"]))
+	}
+	if m.DuplicateIDs > 0 {
+		fmt.Fprintf(w, "\nnote: %s trajectories or documents have an id that came before\n", stats.Thousands(m.DuplicateIDs))
+	}
+	if m.Tokens.Rows == 0 {
+		fmt.Fprintf(w, "\nnote: no row came out; the reasons stand above\n")
+	}
+	return nil
 }
 
 // writeTable is stats.WriteTable for a terminal: a domain's name may come from the content.

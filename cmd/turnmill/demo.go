@@ -47,13 +47,13 @@ func runDemo(ctx context.Context, s streams, out string) error {
 	if err := runCPT(ctx, s, o); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "\nOne row, explained (turnmill show %s --id %s):\n\n", out, demoRow)
+	fmt.Fprintf(s.out, "\nOne row, explained (turnmill show %s --id %s):\n\n", out, demoRow)
 	show := &showOptions{ShowOptions: pipelines.ShowOptions{Path: out, ID: demoRow}, lines: 3}
 	if err := runShow(ctx, s, show); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, `
-Try next:
+	fmt.Fprintf(s.out, `
+Try next (with turnmill on the PATH, or as %[3]s):
 
   turnmill show %[1]s --category transform
         another row, with a turn that half of its kind loses
@@ -61,7 +61,7 @@ Try next:
         prove every file of it, from the inputs on
   turnmill cpt RUNS/ -o OUT --tokenizer TOKENIZER.JSON
         your own trajectories
-`, out, corpus)
+`, out, corpus, os.Args[0])
 	return nil
 }
 

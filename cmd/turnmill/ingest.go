@@ -82,8 +82,7 @@ func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
 	}
 	defer out.abort()
 	o.Rejected = func(line []byte) error {
-		_, err := s.err.Write(line)
-		return err
+		return writeEscaped(s.err, string(line))
 	}
 	counts, err := pipelines.Ingest(ctx, o.IngestOptions, out)
 	if err != nil {
@@ -150,13 +149,24 @@ func (l *lines) finish() error {
 	}
 	l.close = nil
 	if err == nil && l.temp != "" {
-		err = os.Rename(l.temp, l.name)
-		l.temp = ""
+		if err = os.Rename(l.temp, l.name); err == nil {
+			l.temp = ""
+			err = syncDir(filepath.Dir(l.name))
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", l.name, err)
 	}
 	return nil
+}
+
+// syncDir makes a rename in a directory last.
+func syncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // abort removes what is not finished.

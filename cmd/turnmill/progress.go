@@ -88,7 +88,7 @@ func (m *meter) show(p pipelines.Progress) {
 		if p.BytesAll > 0 { // standard input does not say
 			of = fmt.Sprintf(" of %d", p.BytesAll>>20)
 		}
-		fmt.Fprintf(m.out, "%s: %d%s MB read, %s\n", m.name, p.BytesDone>>20, of, m.counts())
+		fmt.Fprintf(m.out, "%s: %d%s MiB read, %s\n", m.name, p.BytesDone>>20, of, m.counts())
 	}
 }
 

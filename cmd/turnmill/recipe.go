@@ -74,6 +74,9 @@ func (r *recipe) set(fs *pflag.FlagSet, key, value *yaml.Node) error {
 	if list, ok := flag.Value.(pflag.SliceValue); ok {
 		return list.Replace(texts)
 	}
+	for value.Kind == yaml.AliasNode {
+		value = value.Alias
+	}
 	if value.Kind != yaml.ScalarNode {
 		return fmt.Errorf("%s: want one value, not a list", name)
 	}
@@ -111,6 +114,17 @@ func nearest(name string, fs *pflag.FlagSet) string {
 	best, least := "inputs", editDistance(name, "inputs")
 	fs.VisitAll(func(f *pflag.Flag) {
 		if d := editDistance(name, f.Name); d < least && f.Name != "recipe" && f.Name != "help" {
+			best, least = f.Name, d
+		}
+	})
+	return best
+}
+
+// nearestFlag is nearest among flags alone.
+func nearestFlag(name string, fs *pflag.FlagSet) string {
+	best, least := "help", editDistance(name, "help")
+	fs.VisitAll(func(f *pflag.Flag) {
+		if d := editDistance(name, f.Name); d < least && !f.Hidden {
 			best, least = f.Name, d
 		}
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,16 @@ func newRoot(s streams) *cobra.Command {
 		Version:       pipelines.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return fmt.Errorf("unknown command %q; the nearest is %s", args[0], near[0])
+			}
+			return fmt.Errorf("unknown command %q", args[0])
+		},
+		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cmd.Help()
 		},
@@ -32,6 +42,9 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown && cmd.HasAvailableFlags() {
+			err = fmt.Errorf("%w; the nearest is --%s", err, nearestFlag(name, cmd.Flags()))
+		}
 		return usage(fmt.Errorf("%s: %w; try %s --help", cmd.CommandPath(), err, cmd.CommandPath()))
 	})
 	root.AddCommand(newCPT(s), newPlan(s), newRun(s), newMerge(s), newDemo(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newConfig(s), newVersion(s))

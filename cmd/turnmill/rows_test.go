@@ -210,7 +210,7 @@ func compareShown(t *testing.T, s *pipelines.Shown, want []stats.TurnRow) {
 		if d := cmp.Diff(*w, row, cmp.Comparer(sameFloat)); d != "" {
 			t.Errorf("row %d, %s, turn %d (-turns table +show):\n%s", s.Row, s.ID, g.Turn, d)
 		}
-		if g.Category != "" && (g.Draw < g.Keep) != g.Kept {
+		if g.Draw != nil && (*g.Draw < g.Keep) != g.Kept {
 			t.Errorf("%s, turn %d: draw %v, keep %v, but kept is %v", s.ID, g.Turn, g.Draw, g.Keep, g.Kept)
 		}
 	}

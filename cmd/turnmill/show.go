@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -33,7 +34,15 @@ func newShow(s streams) *cobra.Command {
 		Long: `show explains one row of a finished run OUT, turn by turn: role, words, statistics, category, the rule that
 fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one trajectory before any tokenizer.`,
 		Example: "  turnmill show out --row 3\n  turnmill show out --category echo\n  turnmill show runs/a.jsonl --id run-17",
-		Args:    cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("OUT or INPUT is missing")
+			case len(args) > 1:
+				return fmt.Errorf("one OUT or INPUT at a time, and %q comes after it", args[1])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Path = args[0]
 			return runShow(cmd.Context(), s, o)
@@ -41,8 +50,8 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.ID, "id", "", "trajectory or document `ID`")
-	fs.Int64Var(&o.Row, "row", 0, "row `N` of the run, or trajectory of the input, from 0")
-	fs.StringVar(&o.Category, "category", "", "the first with a turn of category `C`")
+	fs.Int64Var(&o.Row, "row", 0, "row `N` of the run (all splits, partition by partition), or trajectory of the input, from 0")
+	fs.StringVar(&o.Category, "category", "", "the first with a turn of category `C` that the mask decides about")
 	fs.BoolVar(&o.json, "json", false, "one JSON object instead of text")
 	fs.BoolVar(&o.full, "full", false, "texts whole instead of their first lines")
 	fs.StringVar(&o.ShowOptions.Tokenizer, "tokenizer", "", "the run's tokenizer `T`, where it is now")
@@ -50,6 +59,11 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 	fs.StringVar(&o.Mask, "mask", o.Mask, "`MODE` for an input: turn, token, weight, off")
 	fs.StringVar(&o.maskTable, "mask-table", "", "YAML `FILE` for an input")
 	fs.StringVar(&o.Seed, "seed", o.Seed, "`TEXT` of the draw for an input")
+	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record of an input; auto: the format's own rule")
+	fs.StringVar(&o.Objective, "objective", o.Objective, "`GOAL` for an input: world-model, policy, all")
+	fs.IntVar(&o.MinTurns, "min-turns", o.MinTurns, "least turns `N` of a trajectory of an input")
+	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run over an input, or none; default: all")
+	fs.BoolVar(&o.TrainDialogue, "train-dialogue", false, "replies in an input are targets too")
 	return cmd
 }
 
@@ -92,8 +106,13 @@ func writeJSON(w io.Writer, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
+	return writeEscaped(w, b.String())
+}
+
+// writeEscaped writes JSON whose control characters beyond ASCII are escaped too, since terminals obey them.
+func writeEscaped(w io.Writer, json string) error {
 	var line strings.Builder
-	for _, r := range b.String() {
+	for _, r := range json {
 		if r >= 0x7F && r < 0xA0 {
 			fmt.Fprintf(&line, `\u%04x`, r)
 		} else {
@@ -147,6 +166,9 @@ func (p *painter) printf(style, format string, args ...any) {
 func (p *painter) row(s *pipelines.Shown) {
 	if s.Shard != "" {
 		p.printf(bold, "%s, row %d\n", s.Shard, s.Row)
+		if s.Windows > 1 {
+			p.printf(plain, "window %d of %d of its trajectory; this one is --row %d\n", s.Window, s.Windows, s.Number)
+		}
 		p.printf(plain, "id %s, domain %s, source %s: %s tokens, %s trained\n", label(s.ID), label(string(s.Domain)), label(s.Source),
 			stats.Thousands(int64(s.Tokens)), stats.Thousands(int64(s.Trained)))
 	} else {
@@ -160,7 +182,7 @@ func (p *painter) row(s *pipelines.Shown) {
 	if s.System != "" {
 		p.printf(bold, "\nsystem")
 		p.printf(plain, "  context\n")
-		p.text(dim, s.System)
+		p.text(dim, s.System, false)
 	}
 	for i := range s.Turns {
 		p.turn(s, &s.Turns[i])
@@ -168,7 +190,7 @@ func (p *painter) row(s *pipelines.Shown) {
 }
 
 func (p *painter) legend(s *pipelines.Shown) {
-	p.printf(plain, "mask %s: ", s.Mask)
+	p.printf(plain, "mask %s; colours: ", s.Mask)
 	p.printf(green, "trained")
 	p.printf(plain, ", ")
 	p.printf(dim, "context")
@@ -189,9 +211,10 @@ func (p *painter) turn(s *pipelines.Shown, t *pipelines.ShownTurn) {
 	if t.Category != "" {
 		p.statistics(s, t)
 	}
+	lost := s.Shard != "" && t.Span == nil // a run keeps no text of what is in no row
 	if t.State != "" {
 		p.printf(plain, "  state\n")
-		p.text(dim, t.State)
+		p.text(dim, t.State, false)
 	}
 	action, observation := dim, style
 	trained := [2]string{"", fmt.Sprintf(", %d trained", t.Trained)}
@@ -205,11 +228,16 @@ func (p *painter) turn(s *pipelines.Shown, t *pipelines.ShownTurn) {
 		trained[1] += " with the action's"
 	}
 	if t.Category != "" {
-		p.printf(plain, "  action%s\n", tokens(t.Tokens[0], ", end token included"+trained[0]))
-		p.text(action, t.Action)
+		p.printf(plain, "  action%s\n", tokens(t.Tokens[0], " with its end token"+trained[0]))
+		p.text(action, t.Action, lost)
 	}
-	p.printf(plain, "  observation%s\n", tokens(t.Tokens[1], trained[1]))
-	p.text(observation, t.Observation)
+	n := t.Tokens[1]
+	with := ""
+	if t.Category != "" && t.Span != nil {
+		n, with = n+1, " with its end token"
+	}
+	p.printf(plain, "  observation%s\n", tokens(n, with+trained[1]))
+	p.text(observation, t.Observation, lost)
 }
 
 func tokens(n int32, more string) string {
@@ -233,12 +261,12 @@ func outcomeOf(t *pipelines.ShownTurn) (style, what string) {
 
 func (p *painter) statistics(s *pipelines.Shown, t *pipelines.ShownTurn) {
 	p.printf(plain, "  %s, keep %.4g", t.Category, t.Keep)
-	if s.Mask == "turn" {
+	if t.Draw != nil {
 		sign := "<"
 		if !t.Kept {
 			sign = ">="
 		}
-		p.printf(plain, "; draw %.4f %s %.4g", t.Draw, sign, t.Keep)
+		p.printf(plain, "; draw %.4f %s %.4g", *t.Draw, sign, t.Keep)
 	}
 	p.printf(plain, "\n  words: action %d, observation %d, shared %d; characters: %d, %d\n", t.Words[0], t.Words[1], t.Words[2], t.Chars[0], t.Chars[1])
 	p.printf(plain, "  overlap %s, novelty %s, jaccard %s, length ratio %s\n", figure(t.Overlap), figure(t.Novelty), figure(t.Jaccard), figure(t.LengthRatio))
@@ -269,8 +297,12 @@ func label(s string) string {
 
 // text writes a text, indented, cut to some lines and without control characters that would steer the
 // terminal.
-func (p *painter) text(style, s string) {
+func (p *painter) text(style, s string, lost bool) {
 	const width = 160
+	if lost {
+		p.printf(style, "    (in no row; turnmill show INPUT has it)\n")
+		return
+	}
 	if s == "" {
 		p.printf(style, "    (empty)\n")
 		return

@@ -219,8 +219,11 @@ func (s *soak) someFlags() []string {
 	case 3:
 		f = append(f, "--mask", "off", "--filters", "none")
 	}
-	if s.stream || s.chance(2) {
-		return append(f, "--partition-bytes", pick(s, "3000", "40000", "200000", "256MiB"))
+	if s.stream {
+		return append(f, "--partition-bytes", pick(s, "20000", "100000", "300000", "256MiB"))
+	}
+	if s.chance(3) {
+		return append(f, "--partition-bytes", pick(s, "300000", "1000000", "256MiB"))
 	}
 	return append(f, "--partitions", strconv.Itoa(1+s.rng.IntN(14)))
 }

@@ -81,7 +81,7 @@ func (s *soak) lines() (text []byte) {
 		}
 		all = append(all, bytes.SplitAfter(bytes.TrimSpace(data), []byte("\n"))...)
 	}
-	for i := range s.rng.IntN(300) {
+	for i := range s.rng.IntN(200) {
 		line := bytes.TrimSpace(all[s.rng.IntN(len(all))])
 		if s.chance(3) {
 			line = []byte(terminal(fmt.Sprintf("run-%d", i), s.text(), s.text()))
@@ -91,7 +91,7 @@ func (s *soak) lines() (text []byte) {
 	return text
 }
 
-func (s *soak) text() string { return text(1 + s.rng.IntN(pick(s, 10, 1000, 20_000))) }
+func (s *soak) text() string { return text(1 + s.rng.IntN(pick(s, 10, 1000, 10_000))) }
 
 // pieces cuts a text anywhere, with empty pieces among them.
 func (s *soak) pieces(text []byte) (all [][]byte) {

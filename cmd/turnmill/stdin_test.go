@@ -198,3 +198,26 @@ func TestStdinSilent(t *testing.T) {
 		mustRun(t, exitDone, "check", out)
 	}
 }
+
+// TestStdinUnreadable: standard input that cannot be read is a failure, and no reject.
+func TestStdinUnreadable(t *testing.T) {
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	out := filepath.Join(t.TempDir(), "out")
+	for _, args := range [][]string{stdinArgs(out), stdinArgs(out, "--dry-run"), {"ingest", "-"}} {
+		p := newProcess(args...)
+		p.cmd.Stdin = dir
+		if err := p.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if p.ends(t, exitFailed); !strings.Contains(p.errors.String(), "error: standard input: ") || p.out.Len() > 0 {
+			t.Errorf("%v: stdout %q, stderr %q", args, p.out.String(), p.errors.String())
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("the output directory is there")
+	}
+}

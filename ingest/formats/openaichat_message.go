@@ -45,7 +45,7 @@ func (c *chat) message(v jsonscan.Value, i int) error {
 	who, think := chatRole(m.role), &c.aside
 	switch who {
 	case roleNone:
-		return c.badMessage(i, "no role of a chat (system, developer, user, assistant, tool, function)")
+		return c.badMessage(i, "its role is none of a chat (system, developer, user, assistant, tool, function)")
 	case roleAgent:
 		think = &c.think
 		c.agent()

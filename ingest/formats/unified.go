@@ -70,16 +70,29 @@ func (u *unified) record(v jsonscan.Value, out *Decoded) error {
 	case r.kind.Present() && !r.kind.Is("trajectory"):
 		return reject(turnmill.ReasonBadField, `kind is neither "document" nor "trajectory"`)
 	case r.turns.Kind() == jsonscan.Invalid:
-		return wrongFormat(unifiedName, "neither turns nor kind \"document\"")
+		return wrongFormat(unifiedName, "neither turns nor kind \"document\", which a text of world knowledge needs")
 	}
 	return u.trajectory(&r, out)
+}
+
+// longestDomain is the longest name of a domain, in bytes.
+const longestDomain = 64
+
+// domain reads a domain's name. One that is no name, or that accounts give to something else, is as good as
+// none.
+func (f *fields) domain(v jsonscan.Value) turnmill.Domain {
+	name := turnmill.Domain(f.text("domain", v))
+	if len(name) > longestDomain || name == "input" || name == "unread" || name == "total" {
+		return turnmill.DomainUnknown
+	}
+	return name
 }
 
 func (u *unified) document(r *unifiedRecord, out *Decoded) error {
 	f := fields{out: out}
 	d := turnmill.Document{
 		ID:         f.id("id", r.id),
-		Domain:     turnmill.Domain(f.text("domain", r.domain)),
+		Domain:     f.domain(r.domain),
 		Source:     f.text("source", r.source),
 		SourceKind: f.text("source_kind", r.sourceKind),
 		Text:       f.text("text", r.text),
@@ -100,7 +113,7 @@ func (u *unified) document(r *unifiedRecord, out *Decoded) error {
 func (u *unified) trajectory(r *unifiedRecord, out *Decoded) error {
 	f := fields{out: out}
 	t := out.trajectory(f.text("source", r.source), f.id("id", r.id))
-	t.Domain = turnmill.Domain(f.text("domain", r.domain))
+	t.Domain = f.domain(r.domain)
 	t.SourceKind = f.text("source_kind", r.sourceKind)
 	t.TaskID = f.id("task_id", r.taskID)
 	t.Agent = f.text("agent", r.agent)
