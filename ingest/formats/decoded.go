@@ -221,6 +221,21 @@ func number(name string, v jsonscan.Value) member {
 	return member{}
 }
 
+// listed returns a member that is a list of values, which are JSON already; an empty one for none.
+func (d *Decoded) listed(name string, values []string) member {
+	if len(values) == 0 {
+		return member{}
+	}
+	b := append(d.arena.Open(), '[')
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return member{name, d.arena.Close(append(b, ']')), true}
+}
+
 // object returns an object of the members that are not empty, or "" when all are.
 func (d *Decoded) object(members ...member) string {
 	w := objectWriter{dst: append(d.arena.Open(), '{')}

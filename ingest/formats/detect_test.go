@@ -18,6 +18,7 @@ const (
 	chatLine    = `{"messages":[{"role":"user","content":"a"}]}`
 	listLine    = `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`
 	trajLine    = `{"environment":"main","trajectory":[{"action":"ls","observation":"x","thought":"t"}]}`
+	fencedLine  = "[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"content\":\"```sh\\nls\\n```\"},{\"role\":\"user\",\"content\":\"<returncode>0</returncode>\"}]"
 )
 
 // pretty is a record over several lines.
@@ -63,6 +64,8 @@ func TestDetect(t *testing.T) {
 		{"a file that ends inside its only record", pretty(trajLine)[:100], "swe-agent", frame.Values, 1},
 		{"no more than 32 records", strings.Repeat(chatLine+"\n", 50), "openai-chat", frame.Lines, 32},
 		{"documents", `{"kind":"document","text":"x"}`, "turnmill", frame.Lines, 1},
+		{"a fenced command that <returncode> answers", fencedLine + "\n" + pretty(fencedLine), "mini-swe-agent", frame.Lines, 1},
+		{"a fenced command in a chat", strings.Replace(fencedLine, "<returncode>", "<code>", 1), "openai-chat", frame.Lines, 1},
 		{"NaN", `{"reward":NaN,` + chatLine[1:], "openai-chat", frame.Lines, 1},
 	}
 	for _, tt := range tests {
@@ -170,8 +173,7 @@ func TestDetectErrors(t *testing.T) {
 		`{"history":[{"role":"user"}]}`:                                                     "swe-agent: history[0] has neither agent nor message_type",
 		`{"trajectory":[{"role":"system"}]}`:                                                "swe-agent: trajectory[0] has no action",
 		`{"environment":"sql","query":"q","trajectory":[{"action":"a","observation":"b"}]}`: "swe-agent: trajectory[0] has neither response, thought nor state",
-		`[{"role":"user","content":"q"},{"role":"assistant","content":"Thought: t\nAction: search[x]"},{"role":"user","content":"Observation: o"}]`:                        "ReAct",
-		"[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"content\":\"```sh\\nls\\n```\"},{\"role\":\"user\",\"content\":\"<returncode>0</returncode>\"}]": "mini-swe-agent",
+		`[{"role":"user","content":"q"},{"role":"assistant","content":"Thought: t\nAction: search[x]"},{"role":"user","content":"Observation: o"}]`: "ReAct",
 	} {
 		_, err := Detect([]byte(head), true)
 		if reasonOf(err) != turnmill.ReasonUnknownFormat || !strings.Contains(err.Error(), want) {

@@ -52,6 +52,7 @@ func All() []Format {
 		tauBenchFormat(),
 		claudeCodeFormat(),
 		agentTraceFormat(),
+		miniSWEFormat(),
 		openAIChatFormat(),
 	}
 }

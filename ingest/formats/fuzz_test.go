@@ -34,3 +34,4 @@ func FuzzDecodeATIF(f *testing.F)       { fuzzDecode(f, "atif") }
 func FuzzDecodeTauBench(f *testing.F)   { fuzzDecode(f, "tau-bench") }
 func FuzzDecodeClaudeCode(f *testing.F) { fuzzDecode(f, "claude-code") }
 func FuzzDecodeAgentTrace(f *testing.F) { fuzzDecode(f, "agent-trace") }
+func FuzzDecodeMiniSWE(f *testing.F)    { fuzzDecode(f, "mini-swe-agent") }

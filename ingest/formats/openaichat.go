@@ -80,15 +80,7 @@ func (c *chat) read(r *chatRecord, out *Decoded) error {
 
 // walk makes the turns of a record's messages. It returns what the declared tools are for.
 func (c *chat) walk(r *chatRecord, out *Decoded) (toolKinds, error) {
-	if r.messages.Kind() != jsonscan.Array {
-		return 0, badField(c.list, "an array", r.messages)
-	}
-	if r.messages.At(0).Kind() == jsonscan.Invalid {
-		return 0, reject(turnmill.ReasonEmptyMessages, "%s is empty", c.list)
-	}
-	c.begin(out.trajectory(r.name, out.id(r.id.v)), out)
-	c.t.TaskID, c.t.Agent, c.t.Meta = out.id(r.task.v), out.id(r.agent.v), out.meta(r.meta)
-	declared, err := c.declare("tools", r.tools)
+	declared, err := c.open(r, out)
 	if err != nil {
 		return 0, err
 	}
@@ -101,6 +93,19 @@ func (c *chat) walk(r *chatRecord, out *Decoded) (toolKinds, error) {
 	}
 	c.finish()
 	return declared, nil
+}
+
+// open starts the trajectory of a record that has messages.
+func (c *chat) open(r *chatRecord, out *Decoded) (toolKinds, error) {
+	if r.messages.Kind() != jsonscan.Array {
+		return 0, badField(c.list, "an array", r.messages)
+	}
+	if r.messages.At(0).Kind() == jsonscan.Invalid {
+		return 0, reject(turnmill.ReasonEmptyMessages, "%s is empty", c.list)
+	}
+	c.begin(out.trajectory(r.name, out.id(r.id.v)), out)
+	c.t.TaskID, c.t.Agent, c.t.Meta = out.id(r.task.v), out.id(r.agent.v), out.meta(r.meta)
+	return c.declare("tools", r.tools)
 }
 
 func readChatRecord(v jsonscan.Value, out *Decoded) chatRecord {

@@ -141,8 +141,6 @@ func textProtocol(messages jsonscan.Value) string {
 			case said == "":
 			case strings.Contains(said, "Action:") && strings.HasPrefix(string(text), "Observation"):
 				return "texts follow the ReAct protocol (Thought, Action, Observation)"
-			case strings.Contains(said, "```") && strings.HasPrefix(string(text), "<returncode>"):
-				return "texts follow mini-swe-agent's protocol (a fenced command, then <returncode>)"
 			default:
 				return ""
 			}

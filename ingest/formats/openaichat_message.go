@@ -108,15 +108,20 @@ func (c *chat) fromAgent(m *chatMessage, w words, thinking int) error {
 			return under("function_call", err)
 		}
 	}
-	c.think.add(m.reasoning[0].Str(&c.out.arena))
-	if string(m.reasoning[1].Raw()) != string(m.reasoning[0].Raw()) { // some servers write it twice
-		c.think.add(m.reasoning[1].Str(&c.out.arena))
-	}
+	c.reasonings(m)
 	text := c.out.withoutThinking(w.text, &c.think)
 	if !c.say(text) && len(c.calls) == calls && c.think.n == thinking && !w.mute {
 		c.out.note(turnmill.NoteEmptiedMessage)
 	}
 	return nil
+}
+
+// reasonings takes the members that hold reasoning.
+func (c *chat) reasonings(m *chatMessage) {
+	c.think.add(m.reasoning[0].Str(&c.out.arena))
+	if string(m.reasoning[1].Raw()) != string(m.reasoning[0].Raw()) { // some servers write it twice
+		c.think.add(m.reasoning[1].Str(&c.out.arena))
+	}
 }
 
 func (c *chat) toolCalls(list jsonscan.Value) error {
