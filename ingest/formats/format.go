@@ -53,6 +53,8 @@ func All() []Format {
 		claudeCodeFormat(),
 		agentTraceFormat(),
 		miniSWEFormat(),
+		openHandsFormat(),
+		openHandsLegacyFormat(),
 		openAIChatFormat(),
 	}
 }

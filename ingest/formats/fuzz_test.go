@@ -27,11 +27,13 @@ func fuzzDecode(f *testing.F, name string) {
 	})
 }
 
-func FuzzDecodeTurnmill(f *testing.F)   { fuzzDecode(f, "turnmill") }
-func FuzzDecodeOpenAIChat(f *testing.F) { fuzzDecode(f, "openai-chat") }
-func FuzzDecodeSWEAgent(f *testing.F)   { fuzzDecode(f, "swe-agent") }
-func FuzzDecodeATIF(f *testing.F)       { fuzzDecode(f, "atif") }
-func FuzzDecodeTauBench(f *testing.F)   { fuzzDecode(f, "tau-bench") }
-func FuzzDecodeClaudeCode(f *testing.F) { fuzzDecode(f, "claude-code") }
-func FuzzDecodeAgentTrace(f *testing.F) { fuzzDecode(f, "agent-trace") }
-func FuzzDecodeMiniSWE(f *testing.F)    { fuzzDecode(f, "mini-swe-agent") }
+func FuzzDecodeTurnmill(f *testing.F)        { fuzzDecode(f, "turnmill") }
+func FuzzDecodeOpenAIChat(f *testing.F)      { fuzzDecode(f, "openai-chat") }
+func FuzzDecodeSWEAgent(f *testing.F)        { fuzzDecode(f, "swe-agent") }
+func FuzzDecodeATIF(f *testing.F)            { fuzzDecode(f, "atif") }
+func FuzzDecodeTauBench(f *testing.F)        { fuzzDecode(f, "tau-bench") }
+func FuzzDecodeClaudeCode(f *testing.F)      { fuzzDecode(f, "claude-code") }
+func FuzzDecodeAgentTrace(f *testing.F)      { fuzzDecode(f, "agent-trace") }
+func FuzzDecodeMiniSWE(f *testing.F)         { fuzzDecode(f, "mini-swe-agent") }
+func FuzzDecodeOpenHands(f *testing.F)       { fuzzDecode(f, "openhands") }
+func FuzzDecodeOpenHandsLegacy(f *testing.F) { fuzzDecode(f, "openhands-legacy") }
