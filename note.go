@@ -35,7 +35,8 @@ const (
 	NoteNoTools           // trajectories that declare no tools
 	NoteCopied            // messages and steps that repeat what stands elsewhere: no turns
 	NoteLostPart          // parts of a whole file that could not be read: rejects, each a record of its own
-	NumNotes              = int(NoteLostPart) + 1
+	NoteCutObservation    // observations that their exporter cut short, kept as they stand
+	NumNotes              = int(NoteCutObservation) + 1
 )
 
 var noteNames = [NumNotes]string{
@@ -43,7 +44,7 @@ var noteNames = [NumNotes]string{
 	"escapes_decoded", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
 	"non_text_parts", "emptied_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
-	"copied_messages", "lost_parts",
+	"copied_messages", "lost_parts", "cut_observations",
 }
 
 // String returns the note's name as it stands in the manifest.

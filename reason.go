@@ -20,6 +20,7 @@ const (
 	ReasonBadMessage     Reason = "bad_message"       // a chat message has no usable role or content
 	ReasonEmptyMessages  Reason = "empty_messages"    // a chat without messages
 	ReasonMissingPart    Reason = "missing_companion" // a part of a run whose other files are not there
+	ReasonLossyExport    Reason = "lossy_export"      // a published form in which calls or observations are lost
 	ReasonNoRecords      Reason = "no_records"        // a file that holds no record at all
 	ReasonUnencodable    Reason = "unencodable"       // the tokenizer cannot encode a text
 )

@@ -22,7 +22,10 @@ type Format struct {
 	Recognise func(v jsonscan.Value) (why string, marks int)
 	// New makes a decoder for one goroutine.
 	New func(Options) Decoder
-	Doc Doc
+	// Refuses says that the format is known as one in which calls or observations are lost: its decoder
+	// rejects every record, with turnmill.ReasonLossyExport and what is lost.
+	Refuses bool
+	Doc     Doc
 }
 
 // Doc is what a person needs to know about a format. Sample is a whole record on one line.
@@ -55,6 +58,8 @@ func All() []Format {
 		miniSWEFormat(),
 		openHandsFormat(),
 		openHandsLegacyFormat(),
+		toolBenchFormat(),
+		toolEvalFormat(),
 		openAIChatFormat(),
 	}
 }

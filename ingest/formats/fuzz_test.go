@@ -37,3 +37,5 @@ func FuzzDecodeAgentTrace(f *testing.F)      { fuzzDecode(f, "agent-trace") }
 func FuzzDecodeMiniSWE(f *testing.F)         { fuzzDecode(f, "mini-swe-agent") }
 func FuzzDecodeOpenHands(f *testing.F)       { fuzzDecode(f, "openhands") }
 func FuzzDecodeOpenHandsLegacy(f *testing.F) { fuzzDecode(f, "openhands-legacy") }
+func FuzzDecodeToolBench(f *testing.F)       { fuzzDecode(f, "toolbench") }
+func FuzzDecodeToolEval(f *testing.F)        { fuzzDecode(f, "tooleval") }

@@ -18,6 +18,8 @@ func TestRealFiles(t *testing.T) {
 		"mini-swe-agent":   {"mini-swe-agent"},
 		"openhands":        {"openhands"},
 		"openhands-legacy": {"openhands"},
+		"toolbench":        {"toolbench"},
+		"tooleval":         {"toolbench"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -43,7 +45,7 @@ func TestRealFiles(t *testing.T) {
 func sumRecord(t *testing.T, d Decoder, raw []byte) string {
 	var got Decoded
 	if err := d.Decode(raw, &got); err != nil {
-		t.Fatal(err)
+		return "rejected=" + string(reasonOf(err))
 	}
 	var b strings.Builder
 	for i := range got.Trajectories {
@@ -67,6 +69,9 @@ func sumRecord(t *testing.T, d Decoder, raw []byte) string {
 	}
 	for _, l := range got.Lost {
 		fmt.Fprintf(&b, " lost=%d+%d:%s", l.Offset, l.Bytes, l.Reason)
+	}
+	for _, r := range got.Rejected {
+		fmt.Fprintf(&b, " rejected=%d:%s", r.Ordinal, r.Reason)
 	}
 	return b.String()
 }
