@@ -22,7 +22,7 @@ func toolBenchFormat() Format {
 		Doc: Doc{
 			Fields: "answer_generation: the last list of train_messages is the chain, read as openai-chat reads messages with\n" +
 				"function_call; function holds the tools. finish_type and win go to meta. The tree is passed over: its\n" +
-				"paths share their beginnings. An answer without a chain (valid_data false) is rejected.",
+				"paths share their beginnings. A search that found no answer (valid_data false) has no chain, so no turn.",
 			Pairing: "A function_call and the function message after it, by order. Finish has no observation, so it is no turn,\n" +
 				"whether it answers or gives up. What the search says under the user's role in the middle of a chain\n" +
 				"answers nothing. A text between a result and the next call is a thought.",
@@ -82,18 +82,18 @@ func (t *toolBench) record(v jsonscan.Value, out *Decoded) error {
 	if chains.Present() && chains.Kind() != jsonscan.Array {
 		return badField("answer_generation.train_messages", "an array", chains)
 	}
-	if chains.At(0).Kind() == jsonscan.Invalid {
-		return reject(turnmill.ReasonEmptyMessages, "no train_messages: the search found no answer, and its tree is no run")
-	}
-	r := chatRecord{name: toolBenchName, messages: chains.At(chains.Len() - 1)}
-	if _, err := t.open(&r, out); err != nil {
+	messages := chains.At(chains.Len() - 1)
+	if messages.Kind() == jsonscan.Invalid { // the search found no answer: a run without turns
+		t.begin(out.trajectory(toolBenchName, ""), out)
+		t.instruct(answer.Get("query").Str(&out.arena))
+	} else if _, err := t.open(&chatRecord{name: toolBenchName, messages: messages}, out); err != nil {
 		return err
 	}
 	if _, err := t.declare("answer_generation.function", answer.Get("function")); err != nil {
 		return err
 	}
 	i := 0
-	for m := range r.messages.Elems() {
+	for m := range messages.Elems() {
 		if err := t.message(m, i); err != nil {
 			return err
 		}
