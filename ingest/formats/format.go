@@ -60,6 +60,7 @@ func All() []Format {
 		openHandsLegacyFormat(),
 		toolBenchFormat(),
 		toolEvalFormat(),
+		shareGPTFormat(),
 		openAIChatFormat(),
 	}
 }

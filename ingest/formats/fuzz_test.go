@@ -39,3 +39,4 @@ func FuzzDecodeOpenHands(f *testing.F)       { fuzzDecode(f, "openhands") }
 func FuzzDecodeOpenHandsLegacy(f *testing.F) { fuzzDecode(f, "openhands-legacy") }
 func FuzzDecodeToolBench(f *testing.F)       { fuzzDecode(f, "toolbench") }
 func FuzzDecodeToolEval(f *testing.F)        { fuzzDecode(f, "tooleval") }
+func FuzzDecodeShareGPT(f *testing.F)        { fuzzDecode(f, "sharegpt") }

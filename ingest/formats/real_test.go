@@ -20,6 +20,7 @@ func TestRealFiles(t *testing.T) {
 		"openhands-legacy": {"openhands"},
 		"toolbench":        {"toolbench"},
 		"tooleval":         {"toolbench"},
+		"sharegpt":         {"llama-factory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
