@@ -153,7 +153,6 @@ func TestDetectErrors(t *testing.T) {
 		`{"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"y"}]}`:       "sharegpt: a ShareGPT chat without tools",
 		`{"messages":[{"from":"human"},{"from":"gpt"}]}`:                                    "openai-chat: messages[0] has no role",
 		`{"messages":[{"role":"human","content":""}]}`:                                      "openai-chat: messages[0] has a role that is none of a chat's",
-		`{"messages":[{"role":"user","content":[{"type":"text","value":"x"}]}]}`:            "typed content",
 		`{"messages":[{"role":"user","content":[{"type":"tool_result"}]}]}`:                 "Anthropic messages",
 		`{"messages_display":"user: Hi\nassistant: None\ntool: x"}`:                         "(nearest: tau-bench: messages_display is a rendering in which the calls are lost",
 		`{"task_id":1,"traj":[{"role":"user"}]}`:                                            "tau-bench: neither reward, trial nor info beside traj",

@@ -61,6 +61,7 @@ func All() []Format {
 		toolBenchFormat(),
 		toolEvalFormat(),
 		shareGPTFormat(),
+		typedContentFormat(),
 		openAIChatFormat(),
 	}
 }

@@ -40,3 +40,4 @@ func FuzzDecodeOpenHandsLegacy(f *testing.F) { fuzzDecode(f, "openhands-legacy")
 func FuzzDecodeToolBench(f *testing.F)       { fuzzDecode(f, "toolbench") }
 func FuzzDecodeToolEval(f *testing.F)        { fuzzDecode(f, "tooleval") }
 func FuzzDecodeShareGPT(f *testing.F)        { fuzzDecode(f, "sharegpt") }
+func FuzzDecodeTypedContent(f *testing.F)    { fuzzDecode(f, "llama-factory-v1") }

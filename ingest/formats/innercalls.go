@@ -8,10 +8,10 @@ import (
 // innerJSON reads JSON that stands in strings. It leaves Decoded's inner document to the arguments of calls.
 type innerJSON struct{ doc jsonscan.Doc }
 
-// parse reads a string as JSON. Strings of the value stay as long as the record's; the value itself is
-// valid until the next call.
-func (in *innerJSON) parse(d *Decoded, s jsonscan.Value) (jsonscan.Value, error) {
-	b := s.AppendString(d.arena.Open())
+// parse reads a text as JSON. Strings of the value stay as long as the record's; the value itself is valid
+// until the next call.
+func (in *innerJSON) parse(d *Decoded, text string) (jsonscan.Value, error) {
+	b := append(d.arena.Open(), text...)
 	d.arena.Close(b) // the strings of the value lie there
 	v, err := in.doc.Parse(b)
 	if err != nil {
@@ -24,7 +24,7 @@ func (in *innerJSON) parse(d *Decoded, s jsonscan.Value) (jsonscan.Value, error)
 // calls adds the call that a string holds as JSON, {"name", "arguments"}, or all of a list of them. A string
 // that holds none is the action as it stands, and is counted.
 func (in *innerJSON) calls(a *acts, s jsonscan.Value) {
-	v, err := in.parse(a.out, s)
+	v, err := in.parse(a.out, s.Str(&a.out.arena))
 	if err == nil && v.Kind() == jsonscan.Array && v.Len() > 0 {
 		for c := range v.Elems() {
 			a.call(callOf(a.out, c, c))

@@ -21,6 +21,7 @@ func TestRealFiles(t *testing.T) {
 		"toolbench":        {"toolbench"},
 		"tooleval":         {"toolbench"},
 		"sharegpt":         {"llama-factory"},
+		"llama-factory-v1": {"llama-factory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
