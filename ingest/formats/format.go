@@ -62,6 +62,7 @@ func All() []Format {
 		toolEvalFormat(),
 		shareGPTFormat(),
 		typedContentFormat(),
+		liveMCPFormat(),
 		openAIChatFormat(),
 	}
 }

@@ -41,3 +41,4 @@ func FuzzDecodeToolBench(f *testing.F)       { fuzzDecode(f, "toolbench") }
 func FuzzDecodeToolEval(f *testing.F)        { fuzzDecode(f, "tooleval") }
 func FuzzDecodeShareGPT(f *testing.F)        { fuzzDecode(f, "sharegpt") }
 func FuzzDecodeTypedContent(f *testing.F)    { fuzzDecode(f, "llama-factory-v1") }
+func FuzzDecodeLiveMCP(f *testing.F)         { fuzzDecode(f, "livemcpbench") }

@@ -22,6 +22,7 @@ func TestRealFiles(t *testing.T) {
 		"tooleval":         {"toolbench"},
 		"sharegpt":         {"llama-factory"},
 		"llama-factory-v1": {"llama-factory"},
+		"livemcpbench":     {"livemcpbench"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
