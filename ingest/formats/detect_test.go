@@ -154,7 +154,6 @@ func TestDetectErrors(t *testing.T) {
 		`{"messages":[{"from":"human"},{"from":"gpt"}]}`:                                    "openai-chat: messages[0] has no role",
 		`{"messages":[{"role":"human","content":""}]}`:                                      "openai-chat: messages[0] has a role that is none of a chat's",
 		`{"messages":[{"role":"user","content":[{"type":"tool_result"}]}]}`:                 "Anthropic messages",
-		`{"messages_display":"user: Hi\nassistant: None\ntool: x"}`:                         "(nearest: tau-bench: messages_display is a rendering in which the calls are lost",
 		`{"task_id":1,"traj":[{"role":"user"}]}`:                                            "tau-bench: neither reward, trial nor info beside traj",
 		`{"traj":[{"role":"user"}],"reward":1}`:                                             "tau-bench: traj without task_id",
 		`{"task_id":1,"reward":0,"traj":[{"from":"user"}]}`:                                 "tau-bench: traj[0] has no role",

@@ -53,6 +53,7 @@ func All() []Format {
 		sweAgentFormat(),
 		atifFormat(),
 		tauBenchFormat(),
+		tauFewShotFormat(),
 		claudeCodeFormat(),
 		agentTraceFormat(),
 		miniSWEFormat(),

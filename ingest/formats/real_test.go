@@ -12,17 +12,18 @@ import (
 // TestRealFiles counts the turns of the published files of each format and hashes their unified form.
 func TestRealFiles(t *testing.T) {
 	for name, folders := range map[string][]string{
-		"atif":             {"atif-harbor", "atif-nemo", "adp-atif"},
-		"tau-bench":        {"tau-bench"},
-		"claude-code":      {"claude-code"},
-		"mini-swe-agent":   {"mini-swe-agent"},
-		"openhands":        {"openhands"},
-		"openhands-legacy": {"openhands"},
-		"toolbench":        {"toolbench"},
-		"tooleval":         {"toolbench"},
-		"sharegpt":         {"llama-factory"},
-		"llama-factory-v1": {"llama-factory"},
-		"livemcpbench":     {"livemcpbench"},
+		"atif":               {"atif-harbor", "atif-nemo", "adp-atif"},
+		"tau-bench":          {"tau-bench"},
+		"claude-code":        {"claude-code"},
+		"mini-swe-agent":     {"mini-swe-agent"},
+		"openhands":          {"openhands"},
+		"openhands-legacy":   {"openhands"},
+		"toolbench":          {"toolbench"},
+		"tooleval":           {"toolbench"},
+		"sharegpt":           {"llama-factory"},
+		"llama-factory-v1":   {"llama-factory"},
+		"livemcpbench":       {"livemcpbench"},
+		"tau-bench-few-shot": {"tau-bench"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

@@ -35,15 +35,9 @@ func tauBenchFormat() Format {
 	}
 }
 
-// callsLost is why the benchmark's few-shot files are refused: each call stands as "assistant: None".
-const callsLost = "messages_display is a rendering in which the calls are lost"
-
 func recogniseTauBench(v jsonscan.Value) (why string, marks int) {
 	if v.Kind() != jsonscan.Object {
 		return "a record is " + article(v.Kind()) + ", want an object", 0
-	}
-	if v.Get("messages_display").Present() {
-		return callsLost, 4
 	}
 	for _, name := range [...]string{"task_id", "reward", "trial", "info"} {
 		if v.Get(name).Present() {
