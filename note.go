@@ -36,7 +36,8 @@ const (
 	NoteCopied            // messages and steps that repeat what stands elsewhere: no turns
 	NoteLostPart          // parts of a whole file that could not be read: rejects, each a record of its own
 	NoteCutObservation    // observations that their exporter cut short, kept as they stand
-	NumNotes              = int(NoteCutObservation) + 1
+	NoteSubmitEcho        // submissions that ran nothing and repeat the output before them: no turns
+	NumNotes              = int(NoteSubmitEcho) + 1
 )
 
 var noteNames = [NumNotes]string{
@@ -44,7 +45,7 @@ var noteNames = [NumNotes]string{
 	"escapes_decoded", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
 	"non_text_parts", "emptied_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
-	"copied_messages", "lost_parts", "cut_observations",
+	"copied_messages", "lost_parts", "cut_observations", "submit_echoes",
 }
 
 // String returns the note's name as it stands in the manifest.

@@ -64,6 +64,7 @@ func All() []Format {
 		shareGPTFormat(),
 		typedContentFormat(),
 		liveMCPFormat(),
+		interCodeFormat(),
 		openAIChatFormat(),
 	}
 }

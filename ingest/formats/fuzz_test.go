@@ -43,3 +43,4 @@ func FuzzDecodeShareGPT(f *testing.F)        { fuzzDecode(f, "sharegpt") }
 func FuzzDecodeTypedContent(f *testing.F)    { fuzzDecode(f, "llama-factory-v1") }
 func FuzzDecodeLiveMCP(f *testing.F)         { fuzzDecode(f, "livemcpbench") }
 func FuzzDecodeTauFewShot(f *testing.F)      { fuzzDecode(f, "tau-bench-few-shot") }
+func FuzzDecodeInterCode(f *testing.F)       { fuzzDecode(f, "intercode") }

@@ -24,6 +24,7 @@ func TestRealFiles(t *testing.T) {
 		"llama-factory-v1":   {"llama-factory"},
 		"livemcpbench":       {"livemcpbench"},
 		"tau-bench-few-shot": {"tau-bench"},
+		"intercode":          {"intercode"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
