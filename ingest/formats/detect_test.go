@@ -172,7 +172,6 @@ func TestDetectErrors(t *testing.T) {
 		`{"history":[{"role":"user"}]}`:                                                     "swe-agent: history[0] has neither agent nor message_type",
 		`{"trajectory":[{"role":"system"}]}`:                                                "swe-agent: trajectory[0] has no action",
 		`{"environment":"sql","query":"q","trajectory":[{"action":"a","observation":"b"}]}`: "swe-agent: trajectory[0] has neither response, thought nor state",
-		`[{"role":"user","content":"q"},{"role":"assistant","content":"Thought: t\nAction: search[x]"},{"role":"user","content":"Observation: o"}]`: "ReAct",
 	} {
 		_, err := Detect([]byte(head), true)
 		if reasonOf(err) != turnmill.ReasonUnknownFormat || !strings.Contains(err.Error(), want) {

@@ -65,6 +65,7 @@ func All() []Format {
 		typedContentFormat(),
 		liveMCPFormat(),
 		interCodeFormat(),
+		reactChatFormat(),
 		openAIChatFormat(),
 	}
 }

@@ -44,3 +44,4 @@ func FuzzDecodeTypedContent(f *testing.F)    { fuzzDecode(f, "llama-factory-v1")
 func FuzzDecodeLiveMCP(f *testing.F)         { fuzzDecode(f, "livemcpbench") }
 func FuzzDecodeTauFewShot(f *testing.F)      { fuzzDecode(f, "tau-bench-few-shot") }
 func FuzzDecodeInterCode(f *testing.F)       { fuzzDecode(f, "intercode") }
+func FuzzDecodeReactChat(f *testing.F)       { fuzzDecode(f, "react-chat") }

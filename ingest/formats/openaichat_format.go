@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/internal/jsonscan"
@@ -122,29 +121,4 @@ func recogniseMessage(list string, m jsonscan.Value, i int, last bool) (why stri
 		return fmt.Sprintf("%s[%d]: %s", list, i, why), 3
 	}
 	return "", 3
-}
-
-// textProtocol refuses chats in which actions are written into texts: formats of their own read those. It
-// looks at the first text of the agent and what answers it.
-func textProtocol(messages jsonscan.Value) string {
-	said := ""
-	for m := range messages.Elems() {
-		text, _ := m.Get("content").Plain() // undecoded: what is looked for has no escapes
-		switch chatRole(m.Get("role")) {
-		case roleAgent:
-			if m.Get("tool_calls").Present() || m.Get("function_call").Present() {
-				return ""
-			}
-			said = string(text)
-		case roleUser:
-			switch {
-			case said == "":
-			case strings.Contains(said, "Action:") && strings.HasPrefix(string(text), "Observation"):
-				return "texts follow the ReAct protocol (Thought, Action, Observation)"
-			default:
-				return ""
-			}
-		}
-	}
-	return ""
 }

@@ -25,6 +25,7 @@ func TestRealFiles(t *testing.T) {
 		"livemcpbench":       {"livemcpbench"},
 		"tau-bench-few-shot": {"tau-bench"},
 		"intercode":          {"intercode"},
+		"react-chat":         {"fireact"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
