@@ -66,6 +66,8 @@ func All() []Format {
 		liveMCPFormat(),
 		interCodeFormat(),
 		reactChatFormat(),
+		reactAlpacaFormat(),
+		fireActFormat(),
 		openAIChatFormat(),
 	}
 }

@@ -45,3 +45,5 @@ func FuzzDecodeLiveMCP(f *testing.F)         { fuzzDecode(f, "livemcpbench") }
 func FuzzDecodeTauFewShot(f *testing.F)      { fuzzDecode(f, "tau-bench-few-shot") }
 func FuzzDecodeInterCode(f *testing.F)       { fuzzDecode(f, "intercode") }
 func FuzzDecodeReactChat(f *testing.F)       { fuzzDecode(f, "react-chat") }
+func FuzzDecodeReactAlpaca(f *testing.F)     { fuzzDecode(f, "react-alpaca") }
+func FuzzDecodeFireAct(f *testing.F)         { fuzzDecode(f, "fireact") }

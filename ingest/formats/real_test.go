@@ -26,6 +26,8 @@ func TestRealFiles(t *testing.T) {
 		"tau-bench-few-shot": {"tau-bench"},
 		"intercode":          {"intercode"},
 		"react-chat":         {"fireact"},
+		"react-alpaca":       {"fireact"},
+		"fireact":            {"fireact"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
