@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf8"
 
@@ -147,6 +148,24 @@ func (d *Decoded) finish(t *turnmill.Trajectory, o Options) {
 	if t.System.ActionSpace == "" {
 		d.note(turnmill.NoteNoTools)
 	}
+}
+
+// text returns a record that is a text, with U+FFFD for each byte that is not UTF-8, counted.
+func (d *Decoded) text(raw []byte) string {
+	b := d.arena.Open()
+	if utf8.Valid(raw) {
+		b = append(b, raw...)
+	} else {
+		for len(raw) > 0 {
+			r, n := utf8.DecodeRune(raw)
+			if r == utf8.RuneError && n == 1 {
+				d.note(turnmill.NoteBadUTF8)
+			}
+			b, raw = utf8.AppendRune(b, r), raw[n:]
+		}
+	}
+	d.Notes[turnmill.NoteNUL] += int64(bytes.Count(b, []byte{0}))
+	return d.arena.Close(b)
 }
 
 // parseInner reads s as JSON by the strict rules. The result is valid until the next call.

@@ -110,7 +110,7 @@ func survey(formats []Format, all []view) (best Detection, refusals []refusal) {
 		for sample := range v.samples {
 			for i, f := range formats {
 				layout, ok := layoutOf(f, v.layout)
-				if !ok {
+				if !ok || f.Text != v.text {
 					continue
 				}
 				found[i].Format, found[i].Layout = f, layout

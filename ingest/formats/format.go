@@ -22,6 +22,8 @@ type Format struct {
 	Recognise func(v jsonscan.Value) (why string, marks int)
 	// New makes a decoder for one goroutine.
 	New func(Options) Decoder
+	// Text says that a record is a text, not JSON: Recognise gets it as a string.
+	Text bool
 	// Refuses says that the format is known as one in which calls or observations are lost: its decoder
 	// rejects every record, with turnmill.ReasonLossyExport and what is lost.
 	Refuses bool
@@ -68,6 +70,7 @@ func All() []Format {
 		reactChatFormat(),
 		reactAlpacaFormat(),
 		fireActFormat(),
+		reactLogFormat(),
 		openAIChatFormat(),
 	}
 }

@@ -17,7 +17,7 @@ func fuzzDecode(f *testing.F, name string) {
 	}
 	for block := range strings.SplitSeq(string(text), "\n\n") {
 		_, block, _ = strings.Cut(block, "\n")
-		record, _, _ := strings.Cut(block, "\n----")
+		record, _, _ := strings.Cut(block, "\n----\n")
 		f.Add([]byte(record), true)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, thought bool) {
@@ -47,3 +47,4 @@ func FuzzDecodeInterCode(f *testing.F)       { fuzzDecode(f, "intercode") }
 func FuzzDecodeReactChat(f *testing.F)       { fuzzDecode(f, "react-chat") }
 func FuzzDecodeReactAlpaca(f *testing.F)     { fuzzDecode(f, "react-alpaca") }
 func FuzzDecodeFireAct(f *testing.F)         { fuzzDecode(f, "fireact") }
+func FuzzDecodeReactLog(f *testing.F)        { fuzzDecode(f, "react-log") }

@@ -31,11 +31,12 @@ func TestGolden(t *testing.T) {
 			d := mustFormat(t, name).New(Options{KeepThought: thought})
 			var out strings.Builder
 			for block := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
-				record, _, ok := strings.Cut(block, "\n----")
+				record, _, ok := strings.Cut(block+"\n", "\n----\n")
 				title, record, titled := strings.Cut(record, "\n")
 				if !ok && !*update || !titled || !strings.HasPrefix(title, "# ") {
 					t.Fatalf("not a block: %q", block)
 				}
+				record = strings.TrimSuffix(record, "\n")
 				out.WriteString(title + "\n" + record + "\n----\n" + decoded(d, []byte(record)) + "\n")
 			}
 			golden(t, filepath.Base(path), strings.TrimSuffix(out.String(), "\n"))

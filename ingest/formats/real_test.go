@@ -28,6 +28,7 @@ func TestRealFiles(t *testing.T) {
 		"react-chat":         {"fireact"},
 		"react-alpaca":       {"fireact"},
 		"fireact":            {"fireact"},
+		"react-log":          {"reflexion"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

@@ -187,6 +187,9 @@ func TestDepth(t *testing.T) {
 	var out Decoded
 	deep := strings.Repeat("[", jsonscan.DefaultDepth+1) + strings.Repeat("]", jsonscan.DefaultDepth+1)
 	for _, f := range All() {
+		if f.Text {
+			continue
+		}
 		if err := f.New(Options{}).Decode([]byte(deep), &out); reasonOf(err) != turnmill.ReasonTooDeep {
 			t.Errorf("%s: %v, want too_deep", f.Name, err)
 		}

@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/internal/jsonscan"
@@ -14,6 +15,7 @@ const maxSamples = 32
 // view is one way to see records in a file's head.
 type view struct {
 	layout  frame.Layout
+	text    bool // the sample is a text as a string, for formats of texts alone
 	samples func(yield func(jsonscan.Value) bool)
 }
 
@@ -23,8 +25,16 @@ type view struct {
 //	goes on over several lines      values, or an array of records, or one record
 //	is damaged, or no value at all  a bad first line; or a damaged array, when it begins with its bracket
 //
-// A value that the head's end cuts counts as one that goes on.
+// A value that the head's end cuts counts as one that goes on. What begins with no bracket may also be a text.
 func views(head []byte) []view {
+	all := jsonViews(head)
+	if !container(head) {
+		all = append(all, view{frame.Whole, true, textSample(head)})
+	}
+	return all
+}
+
+func jsonViews(head []byte) []view {
 	doc := jsonscan.Doc{NonFinite: true}
 	_, end, err := doc.ParsePrefix(head)
 	if short(err) {
@@ -32,16 +42,16 @@ func views(head []byte) []view {
 	}
 	damaged := err != nil && !short(err)
 	many := !damaged && bytes.IndexByte(head[:end], '\n') >= 0
-	lines := view{frame.Lines, lineSamples(head)}
+	lines := view{layout: frame.Lines, samples: lineSamples(head)}
 	switch array := head[0] == '['; {
 	case array && (many || damaged):
-		return []view{{frame.Array, elementSamples(head)}, {frame.Whole, wholeSample(head)}, lines}
+		return []view{{layout: frame.Array, samples: elementSamples(head)}, {layout: frame.Whole, samples: wholeSample(head)}, lines}
 	case array:
-		return []view{lines, {frame.Array, elementSamples(head)}, {frame.Whole, wholeSample(head)}}
+		return []view{lines, {layout: frame.Array, samples: elementSamples(head)}, {layout: frame.Whole, samples: wholeSample(head)}}
 	case many:
-		return []view{{frame.Values, valueSamples(head)}, lines}
+		return []view{{layout: frame.Values, samples: valueSamples(head)}, lines}
 	}
-	return []view{lines, {frame.Values, valueSamples(head)}}
+	return []view{lines, {layout: frame.Values, samples: valueSamples(head)}}
 }
 
 // short tells whether a text ended too early, rather than being damaged.
@@ -142,6 +152,16 @@ func wholeSample(head []byte) func(func(jsonscan.Value) bool) {
 			yield(v)
 		} else if short(err) {
 			cutSample(&doc, head, yield)
+		}
+	}
+}
+
+// textSample yields the head as a string.
+func textSample(head []byte) func(func(jsonscan.Value) bool) {
+	return func(yield func(jsonscan.Value) bool) {
+		var doc jsonscan.Doc
+		if v, err := doc.Parse(jsonscan.AppendQuoted(nil, strings.ToValidUTF8(string(head), "\uFFFD"))); err == nil {
+			yield(v)
 		}
 	}
 }
