@@ -253,11 +253,12 @@ func TestMutations(t *testing.T) {
 // TestMutatedRealFiles does so with published files, and with records of those that hold many.
 func TestMutatedRealFiles(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
-	for _, under := range []string{"swe-agent", "atif-harbor", "atif-nemo", "adp-atif", "tau-bench", "claude-code"} {
+	for _, under := range []string{"swe-agent", "atif-harbor", "atif-nemo", "adp-atif", "tau-bench", "claude-code",
+		"mini-swe-agent", "openhands", "toolbench", "llama-factory", "livemcpbench", "intercode", "fireact", "reflexion"} {
 		files := realFiles(t, under)
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			seeds := [][]byte{files[name]}
-			if found, err := Detect(files[name], true); err == nil && found.Layout == frame.Array {
+			if found, err := Detect(files[name], true); err == nil && (found.Layout == frame.Array || found.Layout == frame.Lines) {
 				seeds = records(t, found.Layout, files[name])
 			}
 			for i := range 8 {

@@ -120,7 +120,10 @@ func (h *openHands) toolCall(meta, message jsonscan.Value) (call, error) {
 	for v := range message.Get("tool_calls").Elems() {
 		if own := v.Get("id"); own.Kind() == id.Kind() && string(own.Raw()) == string(id.Raw()) {
 			k, err := h.out.readCall(v)
-			return k, under("tool_call_metadata.model_response", err)
+			if err != nil {
+				err = under("tool_call_metadata.model_response", err)
+			}
+			return k, err
 		}
 	}
 	return call{answer: -1}, nil
