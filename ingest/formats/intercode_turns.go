@@ -62,27 +62,44 @@ func (c *interCode) pairs(actions, observations, thoughts jsonscan.Value, skip b
 			c.thought(thought)
 			continue
 		}
-		t := c.action(a.Str(&c.out.arena))
-		t.Thought = c.thought(thought)
-		observation := c.observations[next]
+		c.turn(a, c.observations[next], thought)
 		next++
-		switch observation.Kind() {
-		case jsonscan.Null:
-			c.out.note(turnmill.NoteUnansweredAction)
-			continue
-		case jsonscan.String:
-			t.Observation = observation.Str(&c.out.arena)
-		default:
-			t.Observation = c.out.verbatim(observation)
-		}
-		if t.Action == "submit" { // it runs nothing: the environment shows its last output again
-			c.out.note(turnmill.NoteSubmitEcho)
-			continue
-		}
-		t.Index = len(c.t.Turns)
-		c.t.Turns = append(c.t.Turns, t)
 	}
 	return nil
+}
+
+// steps reads the turns of a log that a person made.
+func (c *interCode) steps(list jsonscan.Value) error {
+	i := 0
+	for s := range list.Elems() {
+		action := s.Get("action")
+		if action.Kind() != jsonscan.String {
+			return inside("trajectory", i, badField("action", "a string", action))
+		}
+		c.turn(action, s.Get("observation"), jsonscan.Value{})
+		i++
+	}
+	return nil
+}
+
+// turn adds the turn of an action and what answered it.
+func (c *interCode) turn(action, observation, thought jsonscan.Value) {
+	t := c.action(action.Str(&c.out.arena))
+	t.Thought = c.thought(thought)
+	switch {
+	case !observation.Present():
+		c.out.note(turnmill.NoteUnansweredAction)
+		return
+	case t.Action == "submit": // it runs nothing: the environment shows its last output again
+		c.out.note(turnmill.NoteSubmitEcho)
+		return
+	case observation.Kind() == jsonscan.String:
+		t.Observation = observation.Str(&c.out.arena)
+	default:
+		t.Observation = c.out.verbatim(observation)
+	}
+	t.Index = len(c.t.Turns)
+	c.t.Turns = append(c.t.Turns, t)
 }
 
 // action returns the turn of an action: the command without the ReAct protocol's execute[...].
