@@ -53,6 +53,9 @@ type walk struct {
 type link struct{ path, name string }
 
 func (w *walk) argument(arg string) error {
+	if arg == "" {
+		return errors.New("an empty name; name files, directories or globs")
+	}
 	if arg == "-" {
 		return errors.New("standard input cannot be listed; try to write it to a file first")
 	}

@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/ingest"
 	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/mask"
 )
 
 // PlanCPT writes the plan of a CPT run into OUT, for Run and Merge. An OUT with that very plan stays as it is.
@@ -175,8 +177,26 @@ func readPlanned(root string) (*Plan, string, error) {
 	if p.Turnmill != Version {
 		return nil, "", &UsageError{fmt.Errorf("%s: planned by turnmill %s, and this is %s; run it with the one that planned it, or plan anew with --restart", root, p.Turnmill, Version)}
 	}
+	if err := p.signed(); err != nil {
+		return nil, "", fmt.Errorf("%s: plan.json: %w: %w; plan anew with --restart", root, turnmill.ErrCorrupt, err)
+	}
 	_, sum := p.Encode()
 	return p, sum, nil
+}
+
+// signed tells whether a plan's config and table are those that its sums name.
+func (p *Plan) signed() error {
+	table, err := mask.FromSpec(p.Mask.Table)
+	if err != nil {
+		return err
+	}
+	if p.ConfigSHA256 != hexSum(encodeJSON(p.Config)) {
+		return errors.New("config_sha256 is not that of the config")
+	}
+	if p.Mask.SHA256 != table.Hash() {
+		return errors.New("the mask table is not the one that its sha256 names")
+	}
+	return nil
 }
 
 // inputsOf returns where the plan's inputs are: where they were, or where the options say. A path is empty

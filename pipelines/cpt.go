@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/turnmill/turnmill"
 )
 
 // CPT prepares a corpus: plan, then every partition that has no valid commit, then merge. It returns the
@@ -30,7 +32,6 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 	if s.stream != nil {
 		defer s.stream.close()
 	}
-	o.logger().Info("plan", "tokenizer", s.plan.Tokenizer.Name, "engine", s.plan.Tokenizer.Engine, "chat", s.plan.Chat.Name, "inputs", len(s.plan.Inputs), "partitions", len(s.plan.Partitions))
 	if o.DryRun {
 		return dryRun(ctx, &o, s, window)
 	}
@@ -180,6 +181,9 @@ func samePlan(o *Options, s *setup) error {
 			return nil
 		}
 	}
+	if err != nil && !errors.Is(err, turnmill.ErrCorrupt) && !errors.Is(err, errVersion) {
+		return fmt.Errorf("--output %s: plan.json cannot be read, so what lies there is not known: %w", o.Output, err)
+	}
 	if o.Restart {
 		return clearRun(o.Output)
 	}
@@ -307,6 +311,7 @@ func startRun(o *Options, s *setup, budget int64, todo []int) (*running, error) 
 	if err != nil {
 		return nil, err
 	}
+	o.logger().Info("start", "tokenizer", s.plan.Tokenizer.Name, "engine", s.plan.Tokenizer.Engine, "chat", s.plan.Chat.Name, "inputs", len(s.plan.Inputs), "workers", o.workers())
 	return &running{newPool(s, budget, o.workers(), newProgress(o, s, todo)), log, o.sink(), time.Now()}, nil
 }
 

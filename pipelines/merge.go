@@ -53,9 +53,19 @@ type InputRange struct {
 // merge makes the files that speak of the whole run. It is a pure function of plan and commits, but for
 // the count of duplicate ids, which comes from the turns tables.
 func merge(ctx context.Context, root string, to sink, p *Plan, planSum string) (*Manifest, error) {
+	if old, err := readPlan(root); err != nil {
+		return nil, fmt.Errorf("%s: the plan of this run is gone: %w; run the same command with --restart", root, err)
+	} else if _, sum := old.Encode(); sum != planSum {
+		return nil, fmt.Errorf("%s: plan.json is no longer the plan of this run; run the same command again", root)
+	}
 	commits, err := commitsOf(root, p)
 	if err != nil {
 		return nil, err
+	}
+	for i, c := range commits {
+		if !c.valid(root, planSum) {
+			return nil, fmt.Errorf("%s: a file of partition %d was removed or cut while the run went on; run the same command again", root, i)
+		}
 	}
 	duplicates, err := duplicateIDs(ctx, root, commits)
 	if err != nil {

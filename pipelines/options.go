@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
@@ -154,6 +155,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Objective == "policy" && o.Mask == "weight" {
 		errs = append(errs, errors.New("--objective policy: the mask is of observations and is off for actions; leave --mask weight out"))
+	}
+	if o.Domain == "input" || o.Domain == "unread" || o.Domain == "total" || strings.ContainsFunc(o.Domain, unicode.IsControl) || len(o.Domain) > 64 {
+		errs = append(errs, fmt.Errorf("--domain %q: want a short name, other than those of the accounts (input, unread, total)", o.Domain))
 	}
 	if _, err := parseShare(o.Validation); err != nil {
 		errs = append(errs, fmt.Errorf("--validation %q: %w", o.Validation, err))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -120,6 +121,9 @@ func (p *Plan) Encode() ([]byte, string) {
 	return data, hexSum(data)
 }
 
+// errVersion marks plans of another format version.
+var errVersion = errors.New("another version")
+
 // decodePlan reads what Encode wrote and nothing else.
 func decodePlan(data []byte) (*Plan, error) {
 	p := &Plan{}
@@ -127,7 +131,7 @@ func decodePlan(data []byte) (*Plan, error) {
 		return nil, fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
 	}
 	if p.FormatVersion != FormatVersion {
-		return nil, fmt.Errorf("plan.json: format version %d, this turnmill reads %d; use the turnmill that wrote it (%s)", p.FormatVersion, FormatVersion, p.Turnmill)
+		return nil, fmt.Errorf("plan.json: %w: format version %d, this turnmill reads %d; use the turnmill that wrote it (%s)", errVersion, p.FormatVersion, FormatVersion, p.Turnmill)
 	}
 	if err := p.sound(); err != nil {
 		return nil, fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
@@ -176,6 +180,9 @@ func (p *Plan) sound() error {
 
 // sound tells whether a decoder, a compression and a layout of these names exist.
 func (in *PlanInput) sound() error {
+	if arg, name, below := strings.Cut(in.Path, "/"); !below || strings.Trim(arg, "0123456789") != "" || !filepath.IsLocal(name) {
+		return fmt.Errorf("input %q is named as no input is", in.Path)
+	}
 	if in.Bytes < 0 {
 		return fmt.Errorf("input %s has %d bytes", in.Path, in.Bytes)
 	}

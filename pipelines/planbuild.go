@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/ingest"
@@ -23,6 +24,9 @@ func inventory(ctx context.Context, o *Options) (inputs []PlanInput, paths []str
 	for _, f := range found {
 		if ctx.Err() != nil {
 			return nil, nil, 0, context.Cause(ctx)
+		}
+		if !utf8.ValidString(f.Path) {
+			return nil, nil, 0, &UsageError{fmt.Errorf("input %q: its name is not UTF-8, which the files of a run are; rename it", f.Path)}
 		}
 		in, need, err := examine(f, o)
 		if err != nil {

@@ -53,7 +53,8 @@ func readRange(ctx context.Context, in *PlanInput, rng Range, path string, l lim
 	}
 	defer text.Close()
 	f := frame.New(from.layout, text, frame.Options{MaxRecord: l.record, Offset: text.offset, Line: rng.Line})
-	if err := visitAll(ctx, f, from, rng.Records, visit, &sum); err != nil {
+	end := func() int64 { return text.offset + text.read }
+	if err := visitAll(ctx, f, from, rng.Records, visit, &sum, end); err != nil {
 		return sum, err
 	}
 	sum.notes = f.Notes()
@@ -71,6 +72,13 @@ type rangeText struct {
 	io.ReadCloser
 	Sum    func() (string, error) // of the range's stored bytes
 	offset int64                  // of the first byte, from the start of the file or frame
+	read   int64                  // bytes of it so far
+}
+
+func (t *rangeText) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	t.read += int64(n)
+	return n, err
 }
 
 // openRange opens a range of an input that is as large as planned.
@@ -97,7 +105,7 @@ func openRange(in *PlanInput, rng Range, path string, l limits, read *int64) (so
 		if rng.From > 0 {
 			from.frame = rng.From
 		}
-		return from, &rangeText{f, f.Sum, f.Skipped}, closing(f, sameSize(path, in.Bytes))
+		return from, &rangeText{ReadCloser: f, Sum: f.Sum, offset: f.Skipped}, closing(f, sameSize(path, in.Bytes))
 	}
 	file, err := ingest.OpenRange(path, rng.From, rng.To)
 	if err != nil {
@@ -107,7 +115,7 @@ func openRange(in *PlanInput, rng Range, path string, l limits, read *int64) (so
 	if err != nil {
 		return from, nil, closing(file, err)
 	}
-	text := &rangeText{closer{plain, file}, file.Sum, rng.From}
+	text := &rangeText{ReadCloser: closer{plain, file}, Sum: file.Sum, offset: rng.From}
 	return from, text, closing(text, sameSize(path, in.Bytes))
 }
 
@@ -142,8 +150,8 @@ func sameSize(path string, planned int64) error {
 }
 
 // visitAll calls visit with all that a framer gives, or with the first most records when most is not 0, and
-// counts it.
-func visitAll(ctx context.Context, f *frame.Framer, from source, most int64, visit visitor, sum *RangeSum) error {
+// counts it. end tells how far the text was read: there a damaged one ends.
+func visitAll(ctx context.Context, f *frame.Framer, from source, most int64, visit visitor, sum *RangeSum, end func() int64) error {
 	for ctx.Err() == nil {
 		if most > 0 && f.Count() == most {
 			sum.Records = most
@@ -163,7 +171,7 @@ func visitAll(ctx context.Context, f *frame.Framer, from source, most int64, vis
 			return fmt.Errorf("%s: %w", from.path, err)
 		default:
 			sum.Records = f.Count() + 1
-			return visit(from, frame.Record{}, &fileError{-1, &turnmill.RecordError{Step: "decompress", Reason: frame.Reason(err), Err: err}})
+			return visit(from, frame.Record{Offset: end()}, &fileError{-1, &turnmill.RecordError{Step: "decompress", Reason: frame.Reason(err), Err: err}})
 		}
 	}
 	return context.Cause(ctx)

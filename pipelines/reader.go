@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/turnmill/turnmill/ingest/frame"
@@ -115,7 +116,7 @@ func (r *reader) flush(ctx context.Context) error {
 	r.job = nil
 	j.stored, r.read = r.read, 0
 	p := r.pool
-	j.charge = min(p.setup.tokenizer.charge*int64(len(j.text))+itemBytes*int64(len(j.items)), p.size)
+	j.charge = min(p.setup.tokenizer.charge*int64(len(j.text))+itemBytes*int64(len(j.items)+bytes.Count(j.text, objectMark)), p.size)
 	if err := p.budget.Acquire(ctx, j.charge); err != nil {
 		return context.Cause(ctx)
 	}

@@ -48,8 +48,12 @@ const jobBytes = 128 << 10
 // jobItems is how many records a job gathers at most: what is rejected before it is framed brings no bytes.
 const jobItems = 1024
 
-// itemBytes is what a record is charged with beside its bytes, for its error, its reject line and its counts.
+// itemBytes is what a record is charged with beside its bytes, for its error, its reject line and its counts; and
+// every object in it, which may be a turn with a row in the turns table.
 const itemBytes = 1 << 10
+
+// objectMark begins an object.
+var objectMark = []byte("{")
 
 func newPool(s *setup, budget int64, workers int, report reporter) *pool {
 	p := &pool{

@@ -155,7 +155,7 @@ func (s *stream) stretch(ctx context.Context, read *int64, visit visitor) (Range
 			s.ended = true
 			sum.Records++
 			lost := &fileError{-1, &turnmill.RecordError{Step: "decompress", Reason: frame.Reason(s.err), Err: s.err}}
-			return s.cut(sum, s.tee.read, 0), visit(s.from, frame.Record{}, lost)
+			return s.cut(sum, s.tee.read, 0), visit(s.from, frame.Record{Offset: s.tee.read}, lost)
 		}
 	}
 	return sum, context.Cause(ctx)

@@ -52,7 +52,7 @@ encodes the inputs again, in memory, and compares every byte.`,
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument is now, in the order of the plan: --inputs A B, or --inputs A --inputs B; runs every partition again and compares bytes")
 	fs.StringVar(&o.Tokenizer, "tokenizer", "", "for --inputs: the run's tokenizer `T`, where it is now")
-	fs.IntVar(&o.Workers, "workers", 0, "for --inputs: `N` goroutines; 0: one a CPU")
+	decimalVar(fs, &o.Workers, "workers", "for --inputs: `N` goroutines; 0: one a CPU")
 	o.Memory = pipelines.DefaultOptions().Memory
 	fs.Var((*sizeValue)(&o.Memory), "memory", "bound of the whole process")
 	return cmd

@@ -125,10 +125,10 @@ The index comes from --partition, TURNMILL_PARTITION, SLURM_ARRAY_TASK_ID or JOB
 		},
 	}
 	fs := cmd.Flags()
-	fs.IntVar(&partition, "partition", -1, "`I` of the partition, from 0")
+	decimalVar(fs, &partition, "partition", "`I` of the partition, from 0")
 	fs.StringArrayVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument of the plan is now, in its order; default: where it was")
 	fs.StringVar(&o.Tokenizer, "tokenizer", "", "`T`: where the plan's tokenizer is now; default: where it was")
-	fs.IntVar(&o.Workers, "workers", 0, "`N` goroutines that take records to rows; 0: one a CPU; never changes a byte")
+	decimalVar(fs, &o.Workers, "workers", "`N` goroutines that take records to rows; 0: one a CPU; never changes a byte")
 	fs.Var((*sizeValue)(&o.Memory), "memory", "bound of the whole process")
 	addOutputFlags(fs, &o.progress, &o.logFormat)
 	return cmd

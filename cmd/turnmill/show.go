@@ -50,7 +50,7 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.ID, "id", "", "trajectory or document `ID`")
-	fs.Int64Var(&o.Row, "row", 0, "row `N` of the run (all splits, partition by partition), or trajectory of the input, from 0")
+	decimalVar(fs, &o.Row, "row", "row `N` of the run (all splits, partition by partition), or trajectory of the input, from 0")
 	fs.StringVar(&o.Category, "category", "", "the first with a turn of category `C` that the mask decides about")
 	fs.BoolVar(&o.json, "json", false, "one JSON object instead of text")
 	fs.BoolVar(&o.full, "full", false, "texts whole instead of their first lines")
@@ -61,7 +61,7 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 	fs.StringVar(&o.Seed, "seed", o.Seed, "`TEXT` of the draw for an input")
 	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record of an input; auto: the format's own rule")
 	fs.StringVar(&o.Objective, "objective", o.Objective, "`GOAL` for an input: world-model, policy, all")
-	fs.IntVar(&o.MinTurns, "min-turns", o.MinTurns, "least turns `N` of a trajectory of an input")
+	decimalVar(fs, &o.MinTurns, "min-turns", "least turns `N` of a trajectory of an input")
 	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run over an input, or none; default: all")
 	fs.BoolVar(&o.TrainDialogue, "train-dialogue", false, "replies in an input are targets too")
 	return cmd

@@ -61,7 +61,7 @@ func detect(formats []Format, head []byte, complete bool) (Detection, error) {
 	}
 	best, refusals := survey(formats, views(head))
 	if best.Recognised == 0 {
-		return Detection{}, unknown(refusals)
+		return Detection{}, unknown(refusals, complete)
 	}
 	return best, nil
 }
@@ -133,16 +133,20 @@ func survey(formats []Format, all []view) (best Detection, refusals []refusal) {
 }
 
 // unknown is the error for a file that nothing recognises.
-func unknown(refusals []refusal) error {
+func unknown(refusals []refusal, complete bool) error {
 	slices.SortStableFunc(refusals, func(a, b refusal) int { return b.marks - a.marks })
 	var near []string
 	for _, r := range refusals[:min(3, len(refusals))] {
 		near = append(near, r.name+": "+r.why)
 	}
+	what := "no format recognises the file"
+	if !complete {
+		what = fmt.Sprintf("no format recognises the first %d bytes of the file", HeadBytes)
+	}
 	return &turnmill.RecordError{
 		Step:   "detect",
 		Reason: turnmill.ReasonUnknownFormat,
-		Err:    errors.New("no format recognises the file (nearest: " + strings.Join(near, "; ") + ")"),
+		Err:    errors.New(what + " (nearest: " + strings.Join(near, "; ") + ")"),
 		Hint:   "--format NAME to force one; turnmill formats lists them",
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -21,10 +22,10 @@ func cleanETag(header string) string {
 
 // matches tells whether data has the checksum that its ETag is. The hub's ETags are git's SHA-1 of small files
 // and the SHA-256 of large ones; some mirrors give the plain SHA-1. An ETag that is no checksum, such as a
-// number of a mirror's own, matches anything.
+// number of a mirror's own, matches anything that is JSON.
 func matches(etag string, data []byte) bool {
 	if !checksum.MatchString(etag) {
-		return true
+		return json.Valid(data) // all that can be known: an error page of a proxy is none
 	}
 	if len(etag) == hex.EncodedLen(sha256.Size) {
 		sum := sha256.Sum256(data)
