@@ -2,6 +2,7 @@ package shard
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/turnmill/turnmill"
 )
@@ -141,6 +142,11 @@ func (b *Builder) label(turn *turnmill.Turn, target *Target, tt turnmill.TurnTok
 	}
 	trained, token := int32(0), 0
 	for _, span := range b.spans(tt) {
+		if d == nil && !b.options.Weights { // all of it
+			copy(out.labels[ids0+int(span.Start):ids0+int(span.End)], out.ids[ids0+int(span.Start):])
+			trained += span.Len()
+			continue
+		}
 		for i := ids0 + int(span.Start); i < ids0+int(span.End); i++ {
 			if d == nil || d.DrawToken(turn.Index, token, target.Keep) {
 				out.labels[i] = out.ids[i]
@@ -225,8 +231,14 @@ func (b *Builder) documentRow(head, ids []int32, window int, end int32, out *Row
 }
 
 func appendIgnore(labels []int32, n int) []int32 {
-	for range n {
-		labels = append(labels, turnmill.IgnoreIndex)
+	from := len(labels)
+	labels = slices.Grow(labels, n)[:from+n]
+	added := labels[from:]
+	for i := range min(n, 16) {
+		added[i] = turnmill.IgnoreIndex
+	}
+	for done := 16; done < n; done *= 2 {
+		copy(added[done:], added[:done])
 	}
 	return labels
 }
