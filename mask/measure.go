@@ -42,6 +42,15 @@ func (m *Measurer) side(text []byte, side uint32) {
 // codePoints counts characters: the bytes that do not continue one, 10xxxxxx.
 func codePoints(text []byte) int64 {
 	n := len(text)
+	for ; len(text) >= 32; text = text[32:] { // most of it is ASCII, where every byte counts
+		block := (*[32]byte)(text)
+		w0, w1 := binary.LittleEndian.Uint64(block[:]), binary.LittleEndian.Uint64(block[8:])
+		w2, w3 := binary.LittleEndian.Uint64(block[16:]), binary.LittleEndian.Uint64(block[24:])
+		if (w0|w1|w2|w3)&highs != 0 {
+			n -= bits.OnesCount64(w0>>7&^(w0>>6)&ones) + bits.OnesCount64(w1>>7&^(w1>>6)&ones) +
+				bits.OnesCount64(w2>>7&^(w2>>6)&ones) + bits.OnesCount64(w3>>7&^(w3>>6)&ones)
+		}
+	}
 	for ; len(text) >= 8; text = text[8:] {
 		w := binary.LittleEndian.Uint64(text)
 		n -= bits.OnesCount64(w >> 7 &^ (w >> 6) & ones)
