@@ -17,8 +17,9 @@
 //
 // The package knows streams and the three JSON files beside them; it names, opens and syncs no file.
 //
-// Writing goes through arrow-go with our own buffers: a row is copied once into memory that the next
-// batch uses again. Reading does without it. A shard is checked to be exactly what the Writer makes, and
+// Writing takes schema and metadata from arrow-go and puts the columns behind them: a row is copied once into
+// memory that the next batch uses again, and the attention mask, which is all ones, is written from a small
+// block. Reading does without arrow-go. A shard is checked to be exactly what the Writer makes, and
 // arrow-go's decoder believes the lengths that a damaged file states: it would allocate them, and no
 // program recovers from running out of memory.
 package arrow

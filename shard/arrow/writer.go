@@ -1,14 +1,13 @@
 package arrow
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 
 	goarrow "github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/turnmill/turnmill"
@@ -26,6 +25,9 @@ type Options struct {
 	Profile    Profile
 	Vocabulary int // Size of the tokenizer's vocabulary: one above the largest id, at most 2^31-1
 	Limits     Limits
+	// Behind, unless nil, starts the writing of a full batch, perhaps on another goroutine, and returns what
+	// waits for its end. The next batch is filled meanwhile, in memory of its own.
+	Behind func(write func() error) (wait func() error)
 }
 
 // Validate joins all that is wrong with the options.
@@ -57,23 +59,29 @@ func (o *Options) fillDefaults() {
 }
 
 // Writer writes one shard after another. The same rows give the same bytes, whatever it wrote before. It
-// serves one goroutine and holds at most one batch.
+// serves one goroutine and holds at most one batch, or two when there is Options.Behind.
 type Writer struct {
 	opts   Options
 	schema *goarrow.Schema
+	head   []byte // of each stream: the schema
 	mem    memory.Allocator
-	out    counter
-	stream *ipc.Writer
-	rows   int64 // accepted since Reset
-	err    error // the first failure of the output, or that the stream is closed
+	out    io.Writer
+	size   int64        // of the stream up to the batch under way, which may not be written yet
+	wait   func() error // for the batch before; nil: it is written
+	rows   int64        // accepted since Reset
+	err    error        // the first failure of the output, or that the stream is closed
 
-	// The batch under way. The columns are as long as offsets' last; ones is at least as long as any batch
-	// so far and stays all ones.
+	columns         // of the batch under way
+	other   columns // of the batch before
+	ones    []int32 // all ones, onesTokens of them
+}
+
+// columns are those of one batch, each as long as offsets' last.
+type columns struct {
 	offsets []int32
 	ids     []int32
 	labels  []int32
 	weights []float32
-	ones    []int32
 }
 
 var errClosed = errors.New("arrow: the stream is closed; call Reset first")
@@ -88,17 +96,38 @@ func newWriter(w io.Writer, o Options, mem memory.Allocator) (*Writer, error) {
 		return nil, fmt.Errorf("arrow: %w", err)
 	}
 	o.fillDefaults()
-	wr := &Writer{opts: o, schema: o.Profile.schema(), mem: mem}
+	head, err := o.Profile.schemaMessage()
+	if err != nil {
+		return nil, fmt.Errorf("arrow: %w", err)
+	}
+	wr := &Writer{opts: o, schema: o.Profile.schema(), head: head, mem: mem}
 	wr.Reset(w)
 	return wr, nil
 }
 
 // Reset starts a new stream to w. Rows of an earlier stream that Close has not written are forgotten.
 func (w *Writer) Reset(out io.Writer) {
-	w.out = counter{w: out}
-	w.stream = ipc.NewWriter(&w.out, ipc.WithSchema(w.schema), ipc.WithAllocator(w.mem))
+	w.Abandon()
+	w.out, w.size = out, 0
 	w.rows, w.err = 0, nil
+}
+
+// Abandon waits until nothing is written any more and forgets the stream, which stays without an end.
+func (w *Writer) Abandon() {
+	w.settle()
+	w.err = errClosed
 	w.clear()
+}
+
+// settle waits for the batch before.
+func (w *Writer) settle() error {
+	if w.wait != nil {
+		if err := w.wait(); err != nil && w.err == nil {
+			w.err = err
+		}
+		w.wait = nil
+	}
+	return w.err
 }
 
 // Append copies a row into the batch under way, after writing that batch if the row does not fit it. A row
@@ -162,10 +191,19 @@ func (w *Writer) Close() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if err := w.stream.Close(); err != nil {
-		w.err = fmt.Errorf("arrow: %w", err)
+	if err := w.settle(); err != nil {
+		return err
+	}
+	end := []byte(endMarker)
+	if w.size == 0 {
+		end = append(bytes.Clone(w.head), end...)
+	}
+	out := output{w: w.out}
+	if out.put(end); out.err != nil {
+		w.err = fmt.Errorf("arrow: %w", out.err)
 		return w.err
 	}
+	w.size += int64(len(end))
 	w.err = errClosed
 	return nil
 }
@@ -176,7 +214,7 @@ func (w *Writer) Rows() int64 { return w.rows }
 // Size returns the bytes of the stream so far: those written, and the body of the batch under way. After
 // Close it is exactly the size of the file.
 func (w *Writer) Size() int64 {
-	return w.out.n + w.opts.Profile.bodyBytes(int64(len(w.offsets)-1), int64(len(w.ids)))
+	return w.size + w.opts.Profile.bodyBytes(int64(len(w.offsets)-1), int64(len(w.ids)))
 }
 
 // fits says whether a row of n tokens may join the batch under way. A first row always does.
@@ -186,66 +224,12 @@ func (w *Writer) fits(n int64) bool {
 		rows < int64(l.Rows) && tokens <= l.Elements && w.opts.Profile.bodyBytes(rows+1, tokens) <= l.Bytes
 }
 
-func (w *Writer) flush() error {
-	if len(w.offsets) == 1 {
-		return nil
-	}
-	batch := w.batch()
-	defer batch.Release()
-	if err := w.stream.Write(batch); err != nil {
-		w.err = fmt.Errorf("arrow: batch that ends with row %d: %w", w.rows-1, err)
-		return w.err
-	}
-	w.clear()
-	return nil
-}
-
-// batch wraps the buffers without copying. Each is exactly as long as its values: arrow-go would write
-// what lies behind them as padding, and the bytes would depend on earlier batches.
-func (w *Writer) batch() goarrow.RecordBatch {
-	n, rows := len(w.ids), len(w.offsets)-1
-	w.ones = reserve(w.ones, n-len(w.ones), w.full())
-	for len(w.ones) < n {
-		w.ones = append(w.ones, 1)
-	}
-	values := [][]byte{
-		goarrow.Int32Traits.CastToBytes(w.ids),
-		goarrow.Int32Traits.CastToBytes(w.ones[:n]),
-		goarrow.Int32Traits.CastToBytes(w.labels),
-		goarrow.Float32Traits.CastToBytes(w.weights),
-	}
-	offsets := memory.NewBufferBytes(goarrow.Int32Traits.CastToBytes(w.offsets))
-	columns := make([]goarrow.Array, w.schema.NumFields())
-	for i, f := range w.schema.Fields() {
-		elem := f.Type.(*goarrow.ListType).Elem()
-		child := array.NewData(elem, n, []*memory.Buffer{nil, memory.NewBufferBytes(values[i])}, nil, 0, 0)
-		list := array.NewData(f.Type, rows, []*memory.Buffer{nil, offsets}, []goarrow.ArrayData{child}, 0, 0)
-		columns[i] = array.NewListData(list)
-		child.Release()
-		list.Release()
-		defer columns[i].Release()
-	}
-	return array.NewRecordBatch(w.schema, columns, int64(rows))
-}
-
 // clear empties the batch and keeps its memory, unless one huge row has stretched it: then the next
 // batches would pay for that row for ever.
 func (w *Writer) clear() {
 	if w.opts.Profile.bodyBytes(0, int64(cap(w.ids)))/2 > w.opts.Limits.Bytes {
-		w.ids, w.labels, w.weights, w.ones = nil, nil, nil, nil
+		w.ids, w.labels, w.weights = nil, nil, nil
 	}
 	w.offsets = append(w.offsets[:0], 0)
 	w.ids, w.labels, w.weights = w.ids[:0], w.labels[:0], w.weights[:0]
-}
-
-// counter counts the bytes that reach w.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
 }
