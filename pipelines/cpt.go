@@ -331,9 +331,9 @@ func (r *running) partitions(ctx context.Context, which []int, active int) error
 	})
 }
 
-// writerBytes is what the files of one partition hold in memory: a record batch of 64 MiB, a row group of
-// the turns table, the encoders' windows.
-const writerBytes = 96 << 20
+// writerBytes is what the files of one partition hold in memory: two record batches of 64 MiB without their
+// attention masks, a row group of the turns table, the encoders' windows.
+const writerBytes = 104 << 20
 
 // splitBytes is what the files of one more split hold.
 const splitBytes = 64 << 20

@@ -124,14 +124,24 @@ func (s dirSink) createTemp(name string) (diskFile, error) {
 	}
 }
 
+// writeBytes is how much is written and hashed in one go: what the disk has just read is in the cache still.
+const writeBytes = 256 << 10
+
 func (d *dirFile) Write(p []byte) (int, error) {
-	n, err := d.f.Write(p)
-	d.sum.Write(p[:n])
-	d.size += int64(n)
-	if err != nil {
-		err = unwritten(d.path, err)
+	done := 0
+	for {
+		q := p[done:min(done+writeBytes, len(p))]
+		n, err := d.f.Write(q)
+		d.sum.Write(q[:n])
+		d.size += int64(n)
+		done += n
+		if err != nil {
+			return done, unwritten(d.path, err)
+		}
+		if done == len(p) {
+			return done, nil
+		}
 	}
-	return n, err
 }
 
 func (d *dirFile) commit() (FileSum, error) {

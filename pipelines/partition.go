@@ -69,6 +69,11 @@ func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 
 // abort leaves nothing of what is not committed.
 func (w *partitionWriter) abort() {
+	for i := range w.shards {
+		if s := &w.shards[i]; s.arrow != nil && s.file != nil {
+			s.arrow.Abandon()
+		}
+	}
 	for _, f := range []sinkFile{w.shards[train].file, w.shards[validation].file, w.turnsFile, w.rejFile} {
 		if f != nil {
 			f.abort()
@@ -158,7 +163,7 @@ func (w *partitionWriter) startShard(s *shardWriter, of split) error {
 		s.arrow.Reset(f)
 		return nil
 	}
-	s.arrow, err = arrow.NewWriter(f, arrow.Options{Profile: w.setup.profile, Vocabulary: w.setup.plan.Tokenizer.Vocabulary})
+	s.arrow, err = arrow.NewWriter(f, arrow.Options{Profile: w.setup.profile, Vocabulary: w.setup.plan.Tokenizer.Vocabulary, Behind: w.pool.behind})
 	return err
 }
 

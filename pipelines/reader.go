@@ -41,8 +41,11 @@ func (j *job) answer(w *worker, out *outcome, spare func() *outcome) {
 		}
 		w.record(j.from, rec, out)
 	}
-	j.text, out.rows.Full = nil, nil
-	j.send(out)
+	out.rows.Full = nil
+	if cap(j.text) > jobBytes {
+		j.text = nil
+	}
+	j.send(out) // and the job is the consumer's
 }
 
 func (j *job) send(out *outcome) {
@@ -98,13 +101,23 @@ func (r *reader) take(ctx context.Context, from source, rec frame.Record, reject
 		}
 	}
 	if r.job == nil {
-		r.job = &job{from: from, text: make([]byte, 0, max(jobBytes, len(rec.Data))), done: make(chan *outcome, 1), ended: ctx.Done()}
+		r.job = r.pool.job(from, len(rec.Data), ctx.Done())
 	}
 	j := r.job
 	start := len(j.text)
 	j.text = append(j.text, rec.Data...)
 	j.items = append(j.items, item{from: start, to: len(j.text), line: rec.Line, offset: rec.Offset, reject: reject})
 	return nil
+}
+
+// job returns an empty job, with room for a record of so many bytes.
+func (p *pool) job(from source, bytes int, ended <-chan struct{}) *job {
+	j := p.done.Get().(*job)
+	if cap(j.text) < max(jobBytes, bytes) {
+		j.text = make([]byte, 0, max(jobBytes, bytes))
+	}
+	j.from, j.ended, j.text, j.items = from, ended, j.text[:0], j.items[:0]
+	return j
 }
 
 // flush hands the job over: first to the consumer, which keeps the order, then to the workers.

@@ -19,6 +19,7 @@ import (
 //	partition i   reader --job--> jobs (shared) --> worker --outcome--+
 //	                 |                                                |
 //	                 +---the same job, in order--> pending --> consumer: writers, counts, commit
+//	                                                              +--full batch--> one goroutine each
 //
 // The reader takes bytes from the memory budget, puts a job into pending and then into jobs; a worker
 // answers in the job; the consumer ranges over pending, so that outcomes are written in the order of the
@@ -30,8 +31,10 @@ type pool struct {
 	size    int64              // of the budget, in bytes
 	ahead   int                // jobs of one partition that may be open
 	spare   sync.Pool          // of *outcome
+	done    sync.Pool          // of *job
 	shards  chan *arrow.Writer // whose buffers are the largest that a partition has
 	workers errgroup.Group
+	writing sync.WaitGroup // record batches
 	report  reporter
 }
 
@@ -61,6 +64,7 @@ func newPool(s *setup, budget int64, workers int, report reporter) *pool {
 		ahead: 4*workers + 4, report: report, shards: make(chan *arrow.Writer, mostActive*len(splitNames)),
 	}
 	p.spare.New = func() any { return newOutcome(s.mode) }
+	p.done.New = func() any { return &job{done: make(chan *outcome, 1)} }
 	for range workers {
 		p.workers.Go(func() error {
 			w := s.newWorker()
@@ -77,6 +81,15 @@ func newPool(s *setup, budget int64, workers int, report reporter) *pool {
 func (p *pool) close() {
 	close(p.jobs)
 	p.workers.Wait() // workers return no errors
+	p.writing.Wait()
+}
+
+// behind writes a record batch while the consumer goes on: a burst of a tenth of a second, in which the workers
+// would run out of jobs.
+func (p *pool) behind(write func() error) (wait func() error) {
+	done := make(chan error, 1)
+	p.writing.Go(func() { done <- write() })
+	return func() error { return <-done }
 }
 
 func (p *pool) outcome() *outcome {
@@ -160,6 +173,7 @@ func (p *pool) finish(ctx context.Context, j *job, w *partitionWriter) error {
 			p.spare.Put(out)
 			if !part {
 				p.budget.Release(j.charge)
+				p.done.Put(j)
 				return nil
 			}
 			j.stored = 0
@@ -179,6 +193,9 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
+// collectBytes is how much output is worth a garbage collection: small partitions leave little behind.
+const collectBytes = 64 << 20
+
 // partitions runs the given partitions, active of them at a time, and hands each commit to done, which is
 // called by one goroutine at a time.
 func (p *pool) partitions(ctx context.Context, which []int, active int, to sink, done func(*Commit) error) error {
@@ -186,6 +203,7 @@ func (p *pool) partitions(ctx context.Context, which []int, active int, to sink,
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(active)
 	var one sync.Mutex
+	var written int64 // since the last collection
 	for _, i := range which {
 		if ctx.Err() != nil {
 			break
@@ -197,7 +215,13 @@ func (p *pool) partitions(ctx context.Context, which []int, active int, to sink,
 			}
 			one.Lock()
 			defer one.Unlock()
-			runtime.GC() // the partition's files leave buffers behind, and the next one brings its own
+			for _, f := range c.Files {
+				written += f.Bytes
+			}
+			if written >= collectBytes { // the files leave buffers behind, and the next ones bring their own
+				runtime.GC()
+				written = 0
+			}
 			return done(c)
 		})
 	}
