@@ -1,7 +1,7 @@
 // Command bench measures turnmill and writes docs/performance.md.
 //
 //	corpus   the demo corpus, again and again, each copy with other ids, numbers and words: 60 and 600 MB
-//	stages   framing, decoding, masking, encoding, writing, each alone, in this process, on one core
+//	stages   framing, decoding, masking, encoding, shards, tables, files, each alone, in this process, on one core
 //	whole    the binary on both corpora, as a child process: CPU seconds, wall seconds, peak memory
 //
 // Unit: MB (10^6 bytes) of JSON lines per CPU second, user and system, on one core. Medians.

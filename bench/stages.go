@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"os"
@@ -54,6 +55,8 @@ func measureStages(corpus string, runs int) ([]stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.scrap = corpus + ".scrap"
+	defer os.Remove(b.scrap)
 	var out []stage
 	for _, s := range []struct {
 		name, what string
@@ -65,6 +68,7 @@ func measureStages(corpus string, runs int) ([]stage, error) {
 		{"encode", "render, tokenise, windows, labels", b.encode},
 		{"shards", "Arrow record batches", b.shards},
 		{"turns", "the turns table in Parquet", b.turns},
+		{"files", "SHA-256 of input and shards, shards to disk", b.files},
 	} {
 		var rates []float64
 		for range runs {
@@ -89,13 +93,16 @@ type bench struct {
 	targets [][]shard.Target
 	rows    shard.Rows
 	table   []stats.TurnRow
+	stream  bytes.Buffer // a shard of the rows
+	scrap   string       // a file to write
 
-	decoder formats.Decoder
-	scratch formats.Decoded
-	filters *filter.Chain
-	masker  *mask.Masker
-	builder *shard.Builder
-	model   *bpe.Model
+	verdicts []turnmill.Verdict
+	decoder  formats.Decoder
+	scratch  formats.Decoded
+	filters  *filter.Chain
+	masker   *mask.Masker
+	builder  *shard.Builder
+	model    *bpe.Model
 }
 
 func newBench(data []byte) (*bench, error) {
@@ -148,13 +155,13 @@ func (b *bench) prepare() error {
 				Category: d.Category.String(), Status: "target", Shard: "train/data-p00000-00000.arrow", Row: int64(i)})
 		}
 	}
-	return nil
+	return b.write(&b.stream)
 }
 
 func (b *bench) decide(t *turnmill.Trajectory, targets []shard.Target) []shard.Target {
-	verdicts, _ := b.filters.Apply(t, nil)
+	b.verdicts, _ = b.filters.Apply(t, b.verdicts)
 	for i := range t.Turns {
-		targets = append(targets, shard.Target{Verdict: verdicts[i], MaskDecision: b.masker.Decide(t.ID, &t.Turns[i])})
+		targets = append(targets, shard.Target{Verdict: b.verdicts[i], MaskDecision: b.masker.Decide(t.ID, &t.Turns[i])})
 	}
 	return targets
 }
@@ -198,8 +205,10 @@ func (b *bench) encode() error {
 	return nil
 }
 
-func (b *bench) shards() error {
-	w, err := arrow.NewWriter(io.Discard, arrow.Options{Profile: arrow.ProfileHF, Vocabulary: b.model.Size()})
+func (b *bench) shards() error { return b.write(io.Discard) }
+
+func (b *bench) write(to io.Writer) error {
+	w, err := arrow.NewWriter(to, arrow.Options{Profile: arrow.ProfileHF, Vocabulary: b.model.Size()})
 	if err != nil {
 		return err
 	}
@@ -209,6 +218,28 @@ func (b *bench) shards() error {
 		}
 	}
 	return w.Close()
+}
+
+// files does with bytes what has to be done with them: all that is read is hashed, all that is written too.
+func (b *bench) files() error {
+	const block = 256 << 10
+	in, out := sha256.New(), sha256.New()
+	for rest := b.data; len(rest) > 0; rest = rest[min(block, len(rest)):] {
+		in.Write(rest[:min(block, len(rest))])
+	}
+	f, err := os.Create(b.scrap)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for rest := b.stream.Bytes(); len(rest) > 0; rest = rest[min(block, len(rest)):] {
+		part := rest[:min(block, len(rest))]
+		if _, err := f.Write(part); err != nil {
+			return err
+		}
+		out.Write(part)
+	}
+	return f.Close()
 }
 
 func (b *bench) turns() error {
