@@ -20,7 +20,7 @@ func decimalVar[T int | int64](fs *pflag.FlagSet, p *T, name, usage string) {
 func (d decimal[T]) Set(text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || int64(T(n)) != n {
-		return errors.New("must be an integer, in decimals and less than 2^63")
+		return errors.New("must be an integer")
 	}
 	*d.p = T(n)
 	return nil
