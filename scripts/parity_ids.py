@@ -4,7 +4,7 @@
     python scripts/parity_ids.py --families WORK [--data DIR ...] [--only STAGE ...]
 
 Needs Python with `tokenizers` (the release that shard/bpe names), and Go; engine hf needs `make hf`. With
---families six published files are fetched into WORK, and each goes through every engine that reads it.
+--families published files are fetched into WORK, and each goes through every engine that reads it.
 Stages:
 
     data    every file below DIR as one text, and every string inside its JSON
@@ -286,6 +286,19 @@ def run(args, engine_name, path, control, work):
     return total[2]
 
 
+def shaped(path, shape):
+    """The file with the way to cut of another family put in."""
+    if not shape:
+        return path
+    part = json.loads((ROOT / "shard/bpe/testdata/shapes.json").read_text(encoding="utf-8"))[shape]
+    spec = json.loads(path.read_text(encoding="utf-8"))
+    spec["normalizer"], spec["pre_tokenizer"] = part["normalizer"], part["pre_tokenizer"]
+    spec["model"]["ignore_merges"] = part["ignore_merges"]
+    made = path.parent / f"tokenizer-{shape}.json"
+    made.write_text(json.dumps(spec, ensure_ascii=False), encoding="utf-8")
+    return made
+
+
 def build(engine_name, work):
     binary = str(pathlib.Path(work) / f"ids-{engine_name}")
     flags = HF_FLAGS if engine_name == "hf" else []
@@ -313,6 +326,7 @@ def main():
             if args.families is None or args.family and name not in args.family:
                 continue
             path = fetch_tokenizer.fetch(family.package, family.version, args.families) / "tokenizer.json"
+            path = shaped(path, family.shape)
             for engine in family.engines:
                 if args.engine in (None, engine):
                     bad += run(args, engine, path, list(family.control) + args.control, work)

@@ -1,13 +1,17 @@
 package bpe
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // matcher finds the leftmost of a set of texts, and of several that begin there the longest. It is a trie
-// whose nodes list their children; the first byte is looked up directly.
+// whose nodes list their children; places where one may begin are searched for, not looked at byte by byte.
 type matcher struct {
 	root  [256]int32 // node of each first byte, 0 for none
 	nodes []trieNode // nodes[0] is unused
-	only  int        // the one first byte of all texts, or -1
+	first []byte     // the first bytes of all texts, when they are few; else empty
 }
 
 type trieNode struct {
@@ -48,18 +52,19 @@ func (t *matcher) enter(head *int32, b byte) int32 {
 	return n
 }
 
+// fewFirsts is the number of first bytes up to which a search for them beats a look at every byte.
+const fewFirsts = 4
+
 // finish makes the matcher ready.
 func (t *matcher) finish() {
-	t.only = -1
-	firsts := 0
+	t.first = nil
 	for b, n := range t.root {
 		if n != 0 {
-			t.only = b
-			firsts++
+			t.first = append(t.first, byte(b))
 		}
 	}
-	if firsts != 1 {
-		t.only = -1
+	if len(t.first) > fewFirsts {
+		t.first = nil
 	}
 }
 
@@ -68,14 +73,7 @@ func (t *matcher) find(text []byte, from int) (start, end int, number int32) {
 	if len(t.nodes) == 0 {
 		return len(text), len(text), -1
 	}
-	for i := from; i < len(text); i++ {
-		if t.only >= 0 {
-			n := bytes.IndexByte(text[i:], byte(t.only))
-			if n < 0 {
-				break
-			}
-			i += n
-		}
+	for i := t.candidate(text, from); i < len(text); i = t.candidate(text, i+1) {
 		if n := t.root[text[i]]; n != 0 {
 			if end, number = t.longest(text, i, n); number >= 0 {
 				return i, end, number
@@ -83,6 +81,35 @@ func (t *matcher) find(text []byte, from int) (start, end int, number int32) {
 		}
 	}
 	return len(text), len(text), -1
+}
+
+// candidate returns the first place at or after i where a text may begin, or len(text).
+func (t *matcher) candidate(text []byte, i int) int {
+	switch len(t.first) {
+	case 0:
+		return i
+	case 1:
+		if n := bytes.IndexByte(text[i:], t.first[0]); n >= 0 {
+			return i + n
+		}
+		return len(text)
+	}
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(text); i += 8 {
+		w := binary.LittleEndian.Uint64(text[i:])
+		var hits uint64 // the high bit of each byte that is one of first, and perhaps of bytes behind it
+		for _, b := range t.first {
+			x := w ^ ones*uint64(b)
+			hits |= (x - ones) &^ x & highs
+		}
+		if hits != 0 {
+			return i + bits.TrailingZeros64(hits)>>3
+		}
+	}
+	for i < len(text) && t.root[text[i]] == 0 {
+		i++
+	}
+	return i
 }
 
 // longest walks down from node n, which holds text[i].

@@ -1,6 +1,8 @@
 package bpe
 
 import (
+	"bytes"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,6 +53,39 @@ func benchText(b *testing.B) []byte {
 		generated(loadParts(b).Fuzz, 20_000, func(part []byte) { text = append(text, part...) })
 	}
 	return text
+}
+
+// benchChats returns the message texts of TURNMILL_BENCH_TEXT, a file of chats, one JSON object a line:
+// {"messages":[{"content":"…"}]}.
+func benchChats(b *testing.B) (texts [][]byte, size int) {
+	path := os.Getenv("TURNMILL_BENCH_TEXT")
+	if path == "" {
+		b.Skip("TURNMILL_BENCH_TEXT names no file of chats")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range bytes.Lines(data) {
+		var chat struct{ Messages []struct{ Content string } }
+		if err := json.Unmarshal(line, &chat); err != nil {
+			b.Fatal(err)
+		}
+		for _, m := range chat.Messages {
+			texts = append(texts, []byte(m.Content))
+			size += len(m.Content)
+		}
+	}
+	return texts, size
+}
+
+// BenchmarkChats encodes message after message, as a run does: cold with an encoder that has seen nothing,
+// warm over the same texts again.
+func BenchmarkChats(b *testing.B) {
+	m, _ := benchModel(b)
+	texts, size := benchChats(b)
+	b.Run("cold", func(b *testing.B) { benchEncode(b, m, texts, size, true) })
+	b.Run("warm", func(b *testing.B) { benchEncode(b, m, texts, size, false) })
 }
 
 func BenchmarkLoad(b *testing.B) {

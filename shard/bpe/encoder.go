@@ -1,6 +1,7 @@
 package bpe
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -12,15 +13,23 @@ import (
 // MaxText is the length of the longest text in bytes: NFC may treble it, and ends are 32 bits.
 const MaxText = math.MaxInt32 / 3
 
+// caches remember the ids of pre-tokens.
+type caches struct {
+	near  nearCache
+	short shortCache
+	long  longCache
+}
+
 // Encoder turns text into tokens. It holds about EncoderBytes of caches and scratch and serves one
 // goroutine; ids never depend on what was encoded before.
 type Encoder struct {
 	m     *Model
 	plain []bool // by number of added token: its text is plain text here
-	short shortCache
-	long  longCache
+	caches
 	merge merger
+	batch batch
 	nfc   normalizer
+	ascii bool   // the text has no byte above U+007F
 	norm  []byte // the normalized piece, where NFC changes it
 }
 
@@ -28,11 +37,14 @@ type Encoder struct {
 // text: in content that was recorded nothing becomes a control token. A name that is no added token
 // has no effect. Other added tokens (<think> in Qwen3) are one token each, as at inference.
 func (m *Model) NewEncoder(control []string) *Encoder {
-	return m.newEncoder(control, newShortCache(shortBits), newLongCache(longBits, keyBytes, keyIDs))
+	c := caches{newNearCache(nearBits), newShortCache(shortBits), newLongCache(longBits, keyBytes, keyIDs)}
+	*c.near.entries = *m.warm
+	return m.newEncoder(control, c)
 }
 
-func (m *Model) newEncoder(control []string, short shortCache, long longCache) *Encoder {
-	e := &Encoder{m: m, plain: make([]bool, len(m.added)), short: short, long: long, merge: merger{m: m}}
+func (m *Model) newEncoder(control []string, c caches) *Encoder {
+	e := &Encoder{m: m, plain: make([]bool, len(m.added)), caches: c, merge: merger{m: m}}
+	e.batch.masks = keyMasks()
 	for i, t := range m.added {
 		e.plain[i] = t.Special || slices.Contains(control, t.Text)
 	}
@@ -45,7 +57,8 @@ func (e *Encoder) Encode(dst *turnmill.Tokens, text []byte) error {
 	if err := checkLength(len(text)); err != nil {
 		return err
 	}
-	if !utf8.Valid(text) {
+	e.ascii = isASCII(text)
+	if !e.ascii && !utf8.Valid(text) {
 		return fmt.Errorf("text is not valid UTF-8 at byte %d", badByte(text))
 	}
 	from := 0
@@ -92,7 +105,11 @@ func (e *Encoder) piece(dst *turnmill.Tokens, text []byte, base int) {
 	if len(text) == 0 {
 		return
 	}
-	first, changed := e.nfc.changed(text, 0)
+	var first stretch
+	changed := false
+	if e.m.nfc && !e.ascii {
+		first, changed = e.nfc.changed(text, 0)
+	}
 	if !changed {
 		e.normalized(dst, text, base)
 		return
@@ -142,79 +159,35 @@ func (e *Encoder) normalized(dst *turnmill.Tokens, text []byte, base int) {
 	}
 }
 
-// words cuts text into pre-tokens and appends the ids of each.
-func (e *Encoder) words(dst *turnmill.Tokens, text []byte, base int) {
-	for i := 0; i < len(text); {
-		end := nextToken(text, i)
-		switch n := end - i; {
-		case n == 1:
-			dst.IDs = append(dst.IDs, e.m.byteID[text[i]])
-			dst.Ends = append(dst.Ends, int32(base+end))
-		case n <= shortBytes:
-			e.shortWord(dst, text, i, n, base+i)
-		default:
-			e.longWord(dst, text[i:end], base+i)
-		}
-		i = end
-	}
-}
-
-// shortWord encodes text[i:i+n] through the short cache; at is its offset for ends.
-func (e *Encoder) shortWord(dst *turnmill.Tokens, text []byte, i, n, at int) {
-	lo, hi := shortKey(text, i, n)
-	s := e.short.get(lo, hi)
-	if s == nil {
-		ids := e.merge.run(text[i : i+n])
-		e.short.put(e.m, lo, hi, ids)
-		e.emit(dst, ids, at)
-		return
-	}
-	dst.IDs = append(dst.IDs, int32(s.ids&idMask))
-	lens := s.more >> 21
-	at += int(lens & 15)
-	dst.Ends = append(dst.Ends, int32(at))
-	for k, count := uint64(1), s.more>>37; k < count; k++ {
-		id := s.ids >> (21 * k) & idMask
-		if k == 3 {
-			id = s.more & idMask
-		}
-		at += int(lens >> (4 * k) & 15)
-		dst.IDs, dst.Ends = append(dst.IDs, int32(id)), append(dst.Ends, int32(at))
-	}
-}
-
-// longWord encodes a pre-token of 16 bytes or more.
-func (e *Encoder) longWord(dst *turnmill.Tokens, word []byte, at int) {
-	if len(word) > longBytes {
-		e.emit(dst, e.merge.run(word), at)
-		return
-	}
-	hash := longHash(word)
-	ids := e.long.get(word, hash)
-	if ids == nil {
-		ids = e.merge.run(word)
-		e.long.put(word, hash, ids)
-	}
-	e.emit(dst, ids, at)
-}
-
-// emit appends ids whose first byte stands at offset at.
-func (e *Encoder) emit(dst *turnmill.Tokens, ids []int32, at int) {
-	dst.IDs = append(dst.IDs, ids...)
-	for _, id := range ids {
-		at += e.m.tokenLen(id)
-		dst.Ends = append(dst.Ends, int32(at))
-	}
-}
-
 // shrink lets go of what only an unusually large text needed.
 func (e *Encoder) shrink() {
 	const keep = 1 << 20
 	e.merge.shrink()
 	e.nfc.shrink()
+	if cap(e.batch.spill) > keepSymbols {
+		e.batch.spill = nil
+	}
 	if cap(e.norm) > keep {
 		e.norm = nil
 	}
+}
+
+// isASCII tells whether no byte of text is above U+007F, 32 at a time.
+func isASCII(text []byte) bool {
+	var all uint64
+	for ; len(text) >= 32; text = text[32:] {
+		p := text[:32]
+		all = binary.LittleEndian.Uint64(p) | binary.LittleEndian.Uint64(p[8:]) |
+			binary.LittleEndian.Uint64(p[16:]) | binary.LittleEndian.Uint64(p[24:])
+		if all&0x8080808080808080 != 0 {
+			return false
+		}
+	}
+	rest := byte(0)
+	for _, b := range text {
+		rest |= b
+	}
+	return rest < utf8.RuneSelf
 }
 
 // badByte returns the offset of the first byte that is not UTF-8.

@@ -6,8 +6,8 @@ import (
 	"github.com/turnmill/turnmill/internal/jsonscan"
 )
 
-// families names what Load reads, for messages.
-const families = "Qwen2, Qwen2.5 and Qwen3"
+// familyNames names what Load reads, for messages.
+const familyNames = "Qwen2 to Qwen3.5, Llama 3, DeepSeek V3, GPT-2, GPT-4, GPT-4o and gpt-oss"
 
 // LoadError says why a tokenizer.json was refused.
 type LoadError struct {
@@ -26,7 +26,7 @@ func (e *LoadError) Error() string {
 	}
 	if e.Unsupported {
 		return fmt.Sprintf("%s is %s; engine bpe %s and never approximates; try the tokenizer.json of a model of the families %s",
-			where, e.Found, e.Want, families)
+			where, e.Found, e.Want, familyNames)
 	}
 	return fmt.Sprintf("%s: %s, but %s; try fetching the file again", where, e.Found, e.Want)
 }
@@ -43,7 +43,6 @@ func broken(path, found, want string) error {
 
 // found shows a JSON value in a message.
 func found(v jsonscan.Value) string {
-	const most = 80
 	switch v.Kind() {
 	case jsonscan.Invalid:
 		return "absent"
@@ -55,9 +54,14 @@ func found(v jsonscan.Value) string {
 	case jsonscan.Array:
 		return fmt.Sprintf("an array of %d elements", v.Len())
 	}
-	raw := []rune(string(v.Raw()))
-	if len(raw) > most {
-		return string(raw[:most]) + "…"
+	return shortened(string(v.Raw()))
+}
+
+// shortened cuts a text for a message.
+func shortened(text string) string {
+	const most = 80
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
 	}
-	return string(raw)
+	return text
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
 )
@@ -15,6 +14,40 @@ func loadFile(t testing.TB, name string) *Model {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Load(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// loadShaped loads a tokenizer of testdata with the parts of a family of shapes.json; "" changes nothing.
+func loadShaped(t testing.TB, name, shape string) *Model {
+	t.Helper()
+	if shape == "" {
+		return loadFile(t, name)
+	}
+	data, err := os.ReadFile(filepath.Join("testdata", "shapes.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shapes map[string]map[string]any
+	if err := json.Unmarshal(data, &shapes); err != nil {
+		t.Fatal(err)
+	}
+	if data, err = os.ReadFile(filepath.Join("testdata", name)); err != nil {
+		t.Fatal(err)
+	}
+	var root map[string]any
+	if err := json.Unmarshal(data, &root); err != nil {
+		t.Fatal(err)
+	}
+	part := shapes[shape]
+	root["normalizer"], root["pre_tokenizer"] = part["normalizer"], part["pre_tokenizer"]
+	model(root)["ignore_merges"] = part["ignore_merges"]
+	if data, err = json.Marshal(root); err != nil {
 		t.Fatal(err)
 	}
 	m, err := Load(data)
@@ -114,15 +147,19 @@ func generated(pieces []string, n int, f func(text []byte)) {
 // the regular expression tried in turn, and the lowest rank merged until there is none.
 func reference(m *Model, text string) []int32 {
 	var ids []int32
-	runes := []rune(nfc(text))
-	for len(runes) > 0 {
-		n := referenceToken(runes)
-		word := make([]int32, 0, 4*n)
-		for _, b := range []byte(string(runes[:n])) {
+	if m.nfc {
+		text = nfc(text)
+	}
+	for _, piece := range regexesOf(m).split(text) {
+		if id := m.words.get(m, []byte(piece)); m.whole && id >= 0 {
+			ids = append(ids, id)
+			continue
+		}
+		word := make([]int32, 0, len(piece))
+		for _, b := range []byte(piece) {
 			word = append(word, m.byteID[b])
 		}
 		ids = append(ids, referenceMerge(m, word)...)
-		runes = runes[n:]
 	}
 	return ids
 }
@@ -140,76 +177,4 @@ func referenceMerge(m *Model, word []int32) []int32 {
 		}
 		word = append(append(word[:at:at], m.merges.products[low]), word[at+2:]...)
 	}
-}
-
-func isClass(r rune, classes string) bool {
-	c := byte('o')
-	switch {
-	case r < utf8.RuneSelf:
-		c = byteClass[r]
-	case r < classLimit:
-		c = classOf(r)
-	}
-	for i := range len(classes) {
-		if classes[i] == c {
-			return true
-		}
-	}
-	return false
-}
-
-// run returns the end of the characters of the classes from i on.
-func run(rs []rune, i int, classes string) int {
-	for i < len(rs) && isClass(rs[i], classes) {
-		i++
-	}
-	return i
-}
-
-// referenceToken returns the length of the first pre-token.
-func referenceToken(rs []rune) int {
-	fold := map[rune]rune{'S': 's', 'ſ': 's', 'T': 't', 'R': 'r', 'E': 'e', 'V': 'v', 'M': 'm', 'L': 'l', 'D': 'd'}
-	for _, c := range []string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"} {
-		same := len(rs) >= len(c)
-		for i := 0; same && i < len(c); i++ {
-			r := rs[i]
-			if f, ok := fold[r]; ok {
-				r = f
-			}
-			same = r == rune(c[i])
-		}
-		if same {
-			return len(c)
-		}
-	}
-	if isClass(rs[0], "So") {
-		if end := run(rs, 1, "L"); end > 1 {
-			return end
-		}
-	}
-	if end := run(rs, 0, "L"); end > 0 {
-		return end
-	}
-	if isClass(rs[0], "N") {
-		return 1
-	}
-	from := 0
-	if rs[0] == ' ' {
-		from = 1
-	}
-	if end := run(rs, from, "o"); end > from {
-		return run(rs, end, "R")
-	}
-	all := run(rs, 0, "SR")
-	for i := all; i >= 0; i-- { // \s* gives back one at a time
-		if end := run(rs, i, "R"); end > i {
-			return end
-		}
-	}
-	for i := all; i > 0; i-- {
-		if i == len(rs) || isClass(rs[i], "SR") {
-			return i
-		}
-	}
-	return all
 }

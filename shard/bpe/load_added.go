@@ -14,7 +14,7 @@ func (l *loader) added(v jsonscan.Value) error {
 	if v.Present() && v.Kind() != jsonscan.Array {
 		return broken(path, found(v), "it is an array")
 	}
-	next := int32(len(l.m.ids))
+	next := int32(l.m.entries)
 	i := 0
 	for e := range v.Elems() {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -22,7 +22,7 @@ func (l *loader) added(v jsonscan.Value) error {
 		if err != nil {
 			return err
 		}
-		want, known := l.m.ids[t.Text]
+		want, known := l.m.ID(t.Text)
 		if !known {
 			want = next
 		}
@@ -36,7 +36,7 @@ func (l *loader) added(v jsonscan.Value) error {
 		if err := l.addedText(at, t, known); err != nil {
 			return err
 		}
-		l.m.ids[t.Text] = t.ID
+		l.m.name(t.Text, t.ID)
 		l.m.added = append(l.m.added, t)
 		i++
 	}
@@ -89,40 +89,32 @@ func (l *loader) addedText(at string, t AddedToken, known bool) error {
 	l.literal[t.ID] = true
 	if known {
 		// Two meanings of one id, or a control token that ordinary text can merge into, would be silent faults.
-		if string(l.decode(nil, t.Text)) != t.Text {
+		if string(l.m.textOf(t.ID)) != t.Text {
 			return &LoadError{Path: at, Found: fmt.Sprintf("%q, in the vocabulary the text of other bytes", t.Text),
 				Want: "gives an id one meaning", Unsupported: true}
 		}
-		if l.m.merges.makes(t.ID) || len(t.Text) == 1 {
-			return &LoadError{Path: at, Found: fmt.Sprintf("%q, which merges make from ordinary text too", t.Text),
+		if l.m.whole || l.m.merges.makes(t.ID) || len(t.Text) == 1 {
+			return &LoadError{Path: at, Found: fmt.Sprintf("%q, which ordinary text may become too", t.Text),
 				Want: "keeps added tokens apart from text", Unsupported: true}
 		}
 	}
-	if err := l.name(at, t.ID, t.Text); err != nil {
-		return err
+	if !known {
+		from := len(l.m.text)
+		l.m.text = append(l.m.text, t.Text...)
+		if err := l.place(at, t.ID, from); err != nil {
+			return err
+		}
 	}
 	set, text := &l.m.raw, t.Text
 	if t.normalized {
-		var n normalizer
-		set, text = &l.m.normal, string(n.append(nil, []byte(t.Text)))
+		set = &l.m.normal
+		if l.m.nfc {
+			var n normalizer
+			text = string(n.append(nil, []byte(t.Text)))
+		}
 	}
 	if !set.add(text, len(l.m.added)) {
 		return broken(at, fmt.Sprintf("%q, after NFC the text of an earlier one", t.Text), "an added token is listed once")
 	}
 	return nil
-}
-
-// finish lays out what each id stands for.
-func (l *loader) finish() {
-	m := l.m
-	m.size = len(l.names)
-	m.ends = make([]uint32, 1, m.size+1)
-	for id, name := range l.names {
-		if l.literal[int32(id)] {
-			m.text = append(m.text, name...)
-		} else {
-			m.text = l.decode(m.text, name)
-		}
-		m.ends = append(m.ends, uint32(len(m.text)))
-	}
 }

@@ -4,7 +4,10 @@ import "slices"
 
 const (
 	// fewSymbols is the length up to which a scan for the lowest rank beats a heap.
-	fewSymbols = 64
+	fewSymbols = 1 << placeBits
+	placeBits  = 6
+	// noKey is above the key of every merge.
+	noKey = noRank << placeBits
 	// keepSymbols bounds the scratch that a merger keeps after a huge pre-token.
 	keepSymbols = 1 << 16
 )
@@ -12,55 +15,114 @@ const (
 // merger turns the bytes of one pre-token into ids: of all adjacent pairs that have a merge, the one with
 // the lowest rank is merged, the leftmost of equals, until none is left.
 type merger struct {
-	m     *Model
-	ids   []int32
-	ranks []uint32
-	heap  []uint64 // rank<<32 | position of the left symbol, least first
-	steps int      // entries that ever came to the heap, for the test of growth
+	m            *Model
+	ids          []int32
+	keys         [fewSymbols]uint32 // few: rank<<placeBits | place
+	next, before [fewSymbols]uint8
+	heap         []uint64 // many: rank<<32 | position of the left symbol, least first
+	steps        int      // entries that ever came to the heap, for the test of growth
 }
 
-// run returns the ids of text, valid until the next call.
-func (g *merger) run(text []byte) []int32 {
-	g.ids = slices.Grow(g.ids[:0], len(text))
-	for _, b := range text {
-		g.ids = append(g.ids, g.m.byteID[b])
+// run returns the ids of text, valid until the next call. hash is hashBytes of it.
+func (g *merger) run(text []byte, hash uint64) []int32 {
+	if id := g.m.wordID(text, hash); id >= 0 {
+		g.ids = append(g.ids[:0], id)
+		return g.ids
 	}
-	if len(text) <= fewSymbols {
-		g.few()
+	return g.merge(text)
+}
+
+// merge is run without a look at the vocabulary.
+func (g *merger) merge(text []byte) []int32 {
+	var wide bool
+	g.ids, wide = g.m.symbols(slices.Grow(g.ids[:0], len(text)), text)
+	if len(g.ids) <= fewSymbols {
+		g.few(text, wide)
 	} else {
+		g.spread(len(text))
 		g.many(len(text) + len(text)/4)
 	}
 	return g.ids
 }
 
-// few keeps the rank of each pair beside its left symbol and closes the gap after each merge.
-func (g *merger) few() {
-	t, ids := &g.m.merges, g.ids
-	ranks := g.ranks[:0]
-	for i := 1; i < len(ids); i++ {
-		ranks = append(ranks, t.rank(ids[i-1], ids[i]))
-	}
-	for {
-		at, low := 0, uint32(noRank)
-		for i, r := range ranks {
-			if r < low {
-				at, low = i, r
-			}
+// few keeps for each symbol the rank of its merge with the next one and its own place in one number, so that
+// the least number is the merge to make. Symbols stay where they begin, linked both ways. The ranks of
+// bytes, unless wide says that there are others, need no search.
+func (g *merger) few(text []byte, wide bool) {
+	t := &g.m.merges
+	n := len(g.ids)
+	ids := g.ids[:n]
+	keys := g.keys[:n]
+	for i := range n - 1 {
+		var r uint32
+		if wide {
+			r = t.rank(ids[i], ids[i+1])
+		} else {
+			r = t.first(text[i], text[i+1])
 		}
-		if low == noRank {
+		keys[i] = r<<placeBits | uint32(i)
+		g.next[i], g.before[i+1] = uint8(i+1), uint8(i)
+	}
+	keys[n-1], g.next[n-1] = noKey, uint8(n)
+	for {
+		low := least(keys)
+		if low >= noKey {
 			break
 		}
-		ids[at] = t.products[low]
-		ids = append(ids[:at+1], ids[at+2:]...)
-		ranks = append(ranks[:at], ranks[at+1:]...)
-		if at < len(ranks) {
-			ranks[at] = t.rank(ids[at], ids[at+1])
+		i := low & (1<<placeBits - 1)
+		ids[i] = t.product(low >> placeBits)
+		j := g.next[i] & (fewSymbols - 1)
+		k := g.next[j]
+		keys[j], g.next[i] = noKey, k
+		if int(k) < n {
+			g.before[k] = uint8(i)
+			keys[i] = t.rank(ids[i], ids[k])<<placeBits | i
+		} else {
+			keys[i] = noKey
 		}
-		if at > 0 {
-			ranks[at-1] = t.rank(ids[at-1], ids[at])
+		if i > 0 {
+			p := g.before[i]
+			keys[p] = t.rank(ids[p], ids[i])<<placeBits | uint32(p)
 		}
 	}
-	g.ids, g.ranks = ids, ranks
+	kept := 0
+	for i := 0; i < n; i = int(g.next[i]) {
+		ids[kept] = ids[i]
+		kept++
+	}
+	g.ids = ids[:kept]
+}
+
+// least returns the least of keys.
+func least(keys []uint32) uint32 {
+	a, b := uint32(noKey), uint32(noKey)
+	for ; len(keys) >= 2; keys = keys[2:] {
+		a, b = min(a, keys[0]), min(b, keys[1])
+	}
+	if len(keys) > 0 {
+		a = min(a, keys[0])
+	}
+	return min(a, b)
+}
+
+// spread moves symbols that stand one after the other to the places of their n bytes, as many wants them.
+func (g *merger) spread(n int) {
+	k := len(g.ids)
+	ids := slices.Grow(g.ids, n-k)[:n]
+	for at := n; k > 0; {
+		k--
+		id := ids[k]
+		length := g.m.tokenLen(id)
+		for i := at - length + 1; i < at; i++ {
+			ids[i] = -1
+		}
+		if length > 1 {
+			ids[at-1] = int32(-length)
+		}
+		at -= length
+		ids[at] = id
+	}
+	g.ids = ids
 }
 
 // many keeps a heap of candidates. The symbols stay at the places of their bytes: a symbol of n bytes has
@@ -79,9 +141,9 @@ func (g *merger) many(room int) {
 		g.heap = make([]uint64, 0, room)
 	}
 	g.heap = g.heap[:0]
-	for i := int32(1); i < n; i++ {
-		if r := t.rank(ids[i-1], ids[i]); r != noRank {
-			g.heap = append(g.heap, uint64(r)<<32|uint64(i-1))
+	for i := range n {
+		if r := g.pairRank(i); r != noRank {
+			g.heap = append(g.heap, uint64(r)<<32|uint64(i))
 		}
 	}
 	g.steps = len(g.heap)
@@ -96,7 +158,7 @@ func (g *merger) many(room int) {
 		after := right + int32(g.m.tokenLen(ids[right]))
 		ids[right] = -1
 		ids[after-1] = left - after
-		ids[left] = t.products[rank]
+		ids[left] = t.product(rank)
 		g.push(g.pairRank(left), left)
 		if left > 0 {
 			before := left - 1

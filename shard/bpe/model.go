@@ -19,46 +19,79 @@ type AddedToken struct {
 
 // Model is a loaded tokenizer.json. It is read-only after Load and safe for concurrent use.
 type Model struct {
-	size   int
-	ids    map[string]int32 // by text as in the file
-	text   []byte           // what each id stands for, one after the other
-	ends   []uint32         // text of id: text[ends[id]:ends[id+1]]
-	byteID [256]int32       // the token of each single byte
-	merges mergeTable
-	added  []AddedToken
-	raw    matcher // added tokens looked for before NFC; the numbers are indices of added
-	normal matcher // and after it
+	text    []byte   // what the ids stand for
+	starts  []uint32 // by id: where its text begins
+	lens    []uint32 // and its length, 0 for an id that the file does not have
+	byteID  [256]int32
+	entries int              // of the vocabulary
+	words   wordTable        // entries of the vocabulary by their bytes
+	names   map[string]int32 // ids of added tokens and of entries with characters outside the alphabet
+	merges  mergeTable
+	reach   []uint64 // by id, a bit for each token that merges make of its own text; may be nil
+	chars   *charTable
+	warm    *[1 << nearBits]shortEntry // what the near cache of an encoder begins with
+	split   *splitter
+	nfc     bool // text is normalized first
+	whole   bool // a pre-token that is an entry of the vocabulary is not merged (ignore_merges)
+	added   []AddedToken
+	raw     matcher // added tokens looked for before NFC; the numbers are indices of added
+	normal  matcher // and after it
 }
 
 // Size is one above the largest id, added tokens included.
-func (m *Model) Size() int { return m.size }
+func (m *Model) Size() int { return len(m.lens) }
 
 // ID returns the id of a token by its text as it stands in the file: "Ġthe", "<|im_end|>".
 func (m *Model) ID(token string) (int32, bool) {
-	id, ok := m.ids[token]
-	return id, ok
+	if id, ok := m.names[token]; ok {
+		return id, true
+	}
+	var buf [64]byte
+	l := loader{byteOf: alphabetBytes()}
+	word, plain := l.decode(buf[:0], []byte(token))
+	if !plain || len(word) == 0 {
+		return 0, false
+	}
+	id := m.words.get(m, word)
+	return max(id, 0), id >= 0
+}
+
+// name notes a text that ID cannot find among the words.
+func (m *Model) name(text string, id int32) {
+	if m.names == nil {
+		m.names = map[string]int32{}
+	}
+	m.names[text] = id
 }
 
 // AppendText appends the bytes that id stands for: the decoded bytes of a vocabulary entry, the content of
 // an added token, nothing for an id that the file does not have.
 func (m *Model) AppendText(dst []byte, id int32) []byte {
-	if id < 0 || int(id) >= m.size {
+	if id < 0 || int(id) >= m.Size() {
 		return dst
 	}
-	return append(dst, m.text[m.ends[id]:m.ends[id+1]]...)
+	return append(dst, m.textOf(id)...)
 }
 
 // Added returns the added tokens in the order of the file. The caller must not change the slice.
 func (m *Model) Added() []AddedToken { return m.added }
 
-// Bytes estimates the memory that the model holds, for budgets: about 14 MB for Qwen3.
+// Bytes estimates the memory that the model holds, for budgets: about 8 MB for Qwen3, 18 for gpt-oss.
 func (m *Model) Bytes() int {
-	const perName = 60 // a map entry at the usual load, and the name
-	return len(m.ids)*perName + cap(m.text) + 4*cap(m.ends) + 8*len(m.merges.slots) + 4*cap(m.merges.products)
+	const perName = 100                  // a map entry at the usual load, the name, and its path in a matcher
+	const tables = 24<<10 + 32<<nearBits // of the splitter, of the matchers; what caches begin with
+	return tables + len(m.names)*perName + cap(m.text) + 4*(cap(m.starts)+cap(m.lens)) +
+		8*(len(m.words.slots)+len(m.reach)) + m.merges.bytes() + m.chars.bytes()
+}
+
+// textOf returns what id stands for.
+func (m *Model) textOf(id int32) []byte {
+	from := m.starts[id]
+	return m.text[from : from+m.lens[id]]
 }
 
 // tokenLen returns the number of bytes that id stands for.
-func (m *Model) tokenLen(id int32) int { return int(m.ends[id+1] - m.ends[id]) }
+func (m *Model) tokenLen(id int32) int { return int(m.lens[id]) }
 
 // alphabetEnd is one above the last character of byteAlphabet.
 const alphabetEnd = 0x144
@@ -76,4 +109,15 @@ func byteAlphabet() (chars [256]rune) {
 		next++
 	}
 	return chars
+}
+
+// alphabetBytes returns the byte that each character of the alphabet stands for, -1 for other characters.
+func alphabetBytes() (bytes [alphabetEnd]int16) {
+	for r := range bytes {
+		bytes[r] = -1
+	}
+	for b, r := range byteAlphabet() {
+		bytes[r] = int16(b)
+	}
+	return bytes
 }

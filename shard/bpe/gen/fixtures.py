@@ -6,6 +6,7 @@
     odd.json      the same shape at its corners: ids shuffled, merges as strings, added tokens that overlap,
                   are normalized, stand in the vocabulary
     edges.json    merges across every border of two characters, so that ids show each cut of the scanner
+    shapes.json   what the other families put in place of parts of these files
     pieces.json   what the generated texts are made of
     cases.jsonl   texts and their ids
     digests.json  SHA-256 over the ids of generated texts: too many to store
@@ -25,6 +26,15 @@ TOKENIZERS = "0.23.3"
 OUT = pathlib.Path(__file__).resolve().parent.parent / "testdata"
 REGEX = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+QWEN35 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
+          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+LLAMA3 = REGEX.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
+O200K = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+         r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+         r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+DEEPSEEK = [r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+",  # line ends stand in the last one as themselves
+            '[!"' r"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^" "\r\n" r"\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+["
+            "\r\n" r"]*|\s*[" "\r\n" r"]+|\s+(?!\S)|\s+"]
 
 LINES = """
 The agent opened the file, read forty lines and closed it again. It's done; they're waiting, we've won, I'm sure you'll agree he'd go.
@@ -52,9 +62,11 @@ error: line 12: unexpected token '}'; expected ')' or ','\n\n\n    at parse (par
 
 CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 OTHER = ["<think>", "</think>", "<tool_call>", "</tool_call>"]
-CONTEXT = "a{}a!{}\n{}1 {}\t{}'{}"
+CONTEXT = "a{}a!{}\n{}1 {}\t{}'{}A{}T{}b/"
 PLANES = [0, 1, 2, 3, 14]  # the others hold no assigned character; scripts/parity_ids.py compares them too
 SETS = {"fuzz": 20_000, "nfc": 20_000}
+SHAPE_PLANES = [0, 1, 14]
+SHAPE_FUZZ = 10_000
 
 
 def train(size):
@@ -109,7 +121,7 @@ def odd():
 
 def edges():
     alphabet = byte_alphabet()
-    ascii_bytes = [ord(c) for c in "abs'! 1\n\r\tTl"]
+    ascii_bytes = [ord(c) for c in "abs'! 1\n\r\tTlA/"]
     leads, inner = range(0xC2, 0xF5), range(0x80, 0xC0)
     pairs = [(a, b) for a in ascii_bytes for b in ascii_bytes]
     pairs += [(a, b) for a in ascii_bytes for b in leads] + [(a, b) for a in inner for b in ascii_bytes]
@@ -121,6 +133,35 @@ def edges():
         merges.append([alphabet[a], alphabet[b]])
     spec = json.loads(shape(models.BPE()).to_str())
     spec["model"]["vocab"], spec["model"]["merges"] = vocab, merges
+    return spec
+
+
+def cut_by(regexes, behavior="Isolated", invert=False):
+    parts = [{"type": "Split", "pattern": {"Regex": r}, "behavior": behavior, "invert": invert} for r in regexes]
+    return {"type": "Sequence", "pretokenizers": parts + [byte_level(False)]}
+
+
+def byte_level(regex):
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": regex}
+
+
+def shapes():
+    """Parts of the file by family, as published files have them."""
+    return {
+        "qwen3.5": {"normalizer": {"type": "NFC"}, "pre_tokenizer": cut_by([QWEN35]), "ignore_merges": False},
+        "llama3": {"normalizer": None, "pre_tokenizer": cut_by([LLAMA3]), "ignore_merges": True},
+        "cl100k": {"normalizer": None, "pre_tokenizer": cut_by([LLAMA3], "Removed", True), "ignore_merges": False},
+        "o200k": {"normalizer": None, "pre_tokenizer": cut_by([O200K]), "ignore_merges": True},
+        "gpt-4o": {"normalizer": None, "pre_tokenizer": cut_by([O200K], "Removed", True), "ignore_merges": False},
+        "deepseek": {"normalizer": {"type": "Sequence", "normalizers": []}, "pre_tokenizer": cut_by(DEEPSEEK), "ignore_merges": False},
+        "gpt2": {"normalizer": None, "pre_tokenizer": byte_level(True), "ignore_merges": False},
+    }
+
+
+def shaped(spec, part):
+    spec = json.loads(json.dumps(spec))
+    spec["normalizer"], spec["pre_tokenizer"] = part["normalizer"], part["pre_tokenizer"]
+    spec["model"]["ignore_merges"] = part["ignore_merges"]
     return spec
 
 
@@ -215,6 +256,10 @@ def cases(specs, parts):
             tok = oracle(spec, control)
             for text in texts[:len(texts) if not control else 40]:
                 yield {"tokenizer": name, "control": control, "text": text, "ids": tok.encode(text, add_special_tokens=False).ids}
+    for shape_name, part in shapes().items():
+        tok = oracle(shaped(specs["tiny.json"], part))
+        for text in texts[:100]:
+            yield {"tokenizer": "tiny.json", "shape": shape_name, "text": text, "ids": tok.encode(text, add_special_tokens=False).ids}
 
 
 def compact(value):
@@ -241,6 +286,16 @@ def main():
     tok = oracle(specs["edges.json"])
     for number in PLANES:
         digests.append({"tokenizer": "edges.json", "set": f"plane {number}", **digest(tok, plane(number))})
+    for shape_name, part in shapes().items():
+        for name in ("tiny.json", "odd.json", "edges.json"):
+            if name == "odd.json" and part["ignore_merges"]:
+                continue  # an added token of it stands in the vocabulary
+            tok = oracle(shaped(specs[name], part))
+            where = {"tokenizer": name, "shape": shape_name}
+            digests.append({**where, "set": "fuzz", "texts": SHAPE_FUZZ, **digest(tok, generated(parts["fuzz"], SHAPE_FUZZ))})
+            for number in SHAPE_PLANES if name == "edges.json" else ():
+                digests.append({**where, "set": f"plane {number}", **digest(tok, plane(number))})
+    (OUT / "shapes.json").write_text(compact(shapes()) + "\n", encoding="utf-8")
     (OUT / "digests.json").write_text("[\n" + ",\n".join(json.dumps(d) for d in digests) + "\n]\n")
     for path in sorted(OUT.iterdir()):
         print(path.name, path.stat().st_size)

@@ -81,26 +81,40 @@ def header(what):
             f"package bpe\n\n{what}")
 
 
+# Classes of a code point, by what the regular expressions of all families ask for.
+CLASSES = (
+    ("U", r"[\p{Lu}\p{Lt}]"), ("l", r"\p{Ll}"), ("x", r"[\p{Lm}\p{Lo}]"), ("M", r"\p{M}"),
+    ("N", r"\p{N}"), ("S", r"\s"), ("P", r"[\p{P}\p{S}]"),
+)
+
+
 def class_tables():
-    letters, numerals, spaces = members(r"\p{L}"), members(r"\p{N}"), members(r"\s")
-    assert not (letters & numerals or letters & spaces or numerals & spaces)
     values = ["o"] * LIMIT
-    for name, group in (("L", letters), ("N", numerals), ("S", spaces)):
+    counts = {}
+    for name, pattern in CLASSES:
+        group = members(pattern)
+        counts[name] = len(group)
         for c in group:
+            assert values[c] == "o", f"U+{c:04X} has two classes"
             values[c] = name
+    assert members(r"\p{L}") == {c for c in code_points() if values[c] in "Ulx"}
     first = "".join("R" if c in (10, 13) else values[c] for c in range(128))
-    index, kinds = blocks(cut(values, "o"))
+    high = [c for c in range(0x40000, LIMIT) if values[c] != "o"]  # the variation selectors
+    assert all(values[c] == "M" for c in high) and high == list(range(high[0], high[-1] + 1))
+    index, kinds = blocks(cut(values[:0x40000], "o"))
     text = header(
         f"// Classes of code points as the regular expressions of tokenizers {TOKENIZERS} see them (Oniguruma,\n"
-        f"// Unicode 16.0 by its counts): {len(letters)} letters \\p{{L}}, {len(numerals)} numbers \\p{{N}}, {len(spaces)} blanks \\s.\n\n")
-    text += "// classLimit is the first code point above which all are other.\n"
-    text += f"const classLimit = 0x{len(index) * BLOCK:x}\n\n"
-    text += "// byteClass is the class of each byte: L, N, S, o as below, R for CR and LF, W for all of longer characters.\n"
+        f"// Unicode 16.0 by its counts): {counts['U']} letters of upper and title case, {counts['l']} of lower case, {counts['x']} of none,\n"
+        f"// {counts['M']} marks, {counts['N']} numbers, {counts['S']} blanks, {counts['P']} of punctuation and symbols.\n\n")
+    text += "// classLimit is the end of the table. Above it all are other, but for one range of marks.\n"
+    text += f"const (\n\tclassLimit = 0x{len(index) * BLOCK:x}\n\tmarksFrom  = 0x{high[0]:x}\n\tmarksTo    = 0x{high[-1]:x}\n)\n\n"
+    text += "// byteClass is the class of each byte: as below, R for CR and LF, W for all bytes of longer characters.\n"
     rows = [first[:64], first[64:], "W" * 64, "W" * 64]
     text += 'const byteClass = "' + '" +\n\t"'.join(rows) + '"\n\n'
     text += "// classIndex names the block of each 64 code points.\n"
     text += f"var classIndex = [...]uint16{{\n{numbers(index, 3)}\n}}\n\n"
-    text += "// classBlocks holds a class for each code point: L letter, N number, S blank, o other.\nconst classBlocks = \"\" +\n"
+    text += ("// classBlocks holds a class for each code point: U letter of upper or title case, l of lower case, x of no case,\n"
+             "// M mark, N number, S blank, P punctuation or symbol, o other.\nconst classBlocks = \"\" +\n")
     text += " +\n".join('\t"' + "".join(k) + '"' for k in kinds) + "\n"
     return text
 
