@@ -14,9 +14,9 @@ import (
 // both the reason and the way out, and never approximates.
 func TestOpenTokenizer(t *testing.T) {
 	known := demo.Tokenizer()
-	other := bytes.Replace(known, []byte(`"ignore_merges":false`), []byte(`"ignore_merges":true`), 1)
+	other := bytes.Replace(known, []byte(`"byte_fallback":false`), []byte(`"byte_fallback":true`), 1)
 	if bytes.Equal(other, known) {
-		t.Fatal("the demo tokenizer does not say ignore_merges")
+		t.Fatal("the demo tokenizer does not say byte_fallback")
 	}
 	const way = "make hf"
 	for _, c := range []struct {
@@ -29,8 +29,8 @@ func TestOpenTokenizer(t *testing.T) {
 		{"known", "auto", known, "bpe", "bpe", nil},
 		{"known", "bpe", known, "bpe", "bpe", nil},
 		{"known", "hf", known, "hf", "", []string{way}},
-		{"other", "auto", other, "hf", "", []string{"ignore_merges", "bpe", way}},
-		{"other", "bpe", other, "", "", []string{"ignore_merges", "bpe"}},
+		{"other", "auto", other, "hf", "", []string{"byte_fallback", "bpe", way}},
+		{"other", "bpe", other, "", "", []string{"byte_fallback", "bpe"}},
 		{"other", "hf", other, "hf", "", []string{way}},
 		{"broken", "auto", known[:1000], "", "", []string{"one JSON object", "again"}},
 		{"known", "sentencepiece", known, "", "", []string{"sentencepiece"}},
