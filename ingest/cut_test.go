@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/turnmill/turnmill/ingest/frame"
 	"pgregory.net/rapid"
+
+	"github.com/turnmill/turnmill/ingest/frame"
 )
 
 // naiveCut finds the cut for one target by looking at every byte.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/ingest/frame"
 )

@@ -3,17 +3,9 @@ package pipelines
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
 	"time"
-
-	"github.com/turnmill/turnmill"
 )
 
 // CPT prepares a corpus: plan, then every partition that has no valid commit, then merge. It returns the
@@ -132,137 +124,6 @@ func (s *setup) sign() {
 	_, s.planSum = s.plan.Encode()
 }
 
-// openOutput locks OUT and makes sure that it is empty or of the same plan.
-func openOutput(o *Options, s *setup) (unlock func(), err error) {
-	if err := outsideOutput(o.Output, s.paths); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(o.Output, 0o777); err != nil {
-		return nil, &UsageError{fmt.Errorf("--output: %w; name a directory, or one that can be made", err)}
-	}
-	if unlock, err = o.lock(true); err != nil {
-		return nil, err
-	}
-	if err := samePlan(o, s); err != nil {
-		unlock()
-		return nil, err
-	}
-	if err := removeTemporary(o.Output); err != nil {
-		unlock()
-		return nil, err
-	}
-	data, _ := s.plan.Encode()
-	to := o.sink()
-	if _, err = writeFile(to, "plan.json", data); err == nil {
-		_, err = writeFile(to, "local.json", encodeJSON(localOf(o, s)))
-	}
-	if err != nil {
-		unlock()
-		return nil, err
-	}
-	return unlock, nil
-}
-
-// samePlan refuses an output directory that holds something else, or clears it when told to.
-func samePlan(o *Options, s *setup) error {
-	old, err := readPlan(o.Output)
-	if errors.Is(err, fs.ErrNotExist) {
-		entries, err := os.ReadDir(o.Output)
-		if err != nil {
-			return err
-		}
-		if len(entries) > 0 && !onlyTemporary(entries) {
-			return &UsageError{fmt.Errorf("--output %s: it holds files that are not of a run (%s, ...); name an empty or absent directory", o.Output, entries[0].Name())}
-		}
-		return nil
-	}
-	if err == nil {
-		if _, sum := old.Encode(); sum == s.planSum {
-			return nil
-		}
-	}
-	if err != nil && !errors.Is(err, turnmill.ErrCorrupt) && !errors.Is(err, errVersion) {
-		return fmt.Errorf("--output %s: plan.json cannot be read, so what lies there is not known: %w", o.Output, err)
-	}
-	if o.Restart {
-		return clearRun(o.Output)
-	}
-	if err != nil {
-		return fmt.Errorf("--output %s: %w; try --restart to throw that run away, or another --output", o.Output, err)
-	}
-	return &UsageError{fmt.Errorf("--output %s holds a run of another plan; try --restart to throw it away, or another --output. What changed:\n  %s",
-		o.Output, strings.Join(differences(old, s.plan), "\n  "))}
-}
-
-// runParts are the names that a run writes below OUT; clearRun removes them and nothing else.
-var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "validation", "turns", "rejects", "commits", "local.json", "run.log.jsonl", "plan.json"}
-
-// ownNames are the patterns of what a run writes into its directories; all else there is somebody's.
-var ownNames = [...]string{"data-p*.arrow", "state.json", "dataset_info.json", "p*.parquet", "p*.jsonl.zst", "p*.json"}
-
-// clearRun removes a run: the manifest first and the plan last, so that a kill in between leaves nothing
-// that looks whole, and nothing that is not known for a run. What a run has not written stays.
-func clearRun(root string) error {
-	for _, name := range runParts {
-		path := filepath.Join(root, name)
-		entries, err := os.ReadDir(path)
-		for _, e := range entries {
-			if own(e.Name()) {
-				err = errors.Join(err, os.Remove(filepath.Join(path, e.Name())))
-			}
-		}
-		if len(entries) > 0 && err == nil {
-			err = notEmpty(os.Remove(path))
-		} else if len(entries) == 0 { // a file, an empty directory, or nothing
-			err = ignoreMissing(os.Remove(path))
-		}
-		if err != nil {
-			return fmt.Errorf("--restart: %w", err)
-		}
-	}
-	return nil
-}
-
-// notEmpty passes over the error of removing a directory that holds more than a run's files.
-func notEmpty(err error) error {
-	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
-		return nil
-	}
-	return err
-}
-
-func own(name string) bool {
-	return isTemporary(name) || slices.ContainsFunc(ownNames[:], func(pattern string) bool {
-		matched, _ := filepath.Match(pattern, name) // the patterns are good
-		return matched
-	})
-}
-
-// outsideOutput refuses inputs that lie in OUT, which --restart would remove and a later run read.
-func outsideOutput(root string, paths []string) error {
-	out, err := filepath.Abs(root)
-	if err != nil {
-		return err
-	}
-	if real, err := filepath.EvalSymlinks(out); err == nil {
-		out = real
-	}
-	for _, path := range paths {
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			continue // reading it will say why
-		}
-		if below, err := filepath.Rel(out, real); err == nil && filepath.IsLocal(below) {
-			return &UsageError{fmt.Errorf("--output %s: the input %s lies in it; name another --output", root, path)}
-		}
-	}
-	return nil
-}
-
-func onlyTemporary(entries []fs.DirEntry) bool {
-	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() || !isTemporary(e.Name()) })
-}
-
 // runAll runs what has no valid commit.
 func runAll(ctx context.Context, o *Options, s *setup, window int64) error {
 	if s.stream != nil {
@@ -331,39 +192,6 @@ func (r *running) partitions(ctx context.Context, which []int, active int) error
 	})
 }
 
-// writerBytes is what the files of one partition hold in memory: two record batches of 64 MiB without their
-// attention masks, a row group of the turns table, the encoders' windows.
-const writerBytes = 104 << 20
-
-// splitBytes is what the files of one more split hold.
-const splitBytes = 64 << 20
-
-// writers returns what the files of one partition hold.
-func (s *setup) writers() int64 { return writerBytes + int64(len(s.plan.splits())-1)*splitBytes }
-
-// memoryBudget returns how many partitions may be open at once and how many bytes may be in flight. Where not
-// every worker's cache has room, o.Workers becomes what has.
-func memoryBudget(o *Options, s *setup, window int64) (active int, budget int64, err error) {
-	writers := s.writers()
-	rest := o.Memory - s.tokenizer.bytes - writers - window - leastFlight
-	if rest < s.tokenizer.each {
-		return 0, 0, &UsageError{fmt.Errorf("--memory %d: too little for one worker; try --memory %dMiB", o.Memory, (o.Memory-rest+s.tokenizer.each)>>20+1)}
-	}
-	if fit := int(rest / max(1, s.tokenizer.each)); fit < o.workers() {
-		o.logger().Warn("fewer workers, for what --memory holds", "workers", fit, "asked", o.workers(), "memory_bytes", o.Memory)
-		o.Workers = fit
-	}
-	fixed := s.tokenizer.bytes + int64(o.workers())*s.tokenizer.each
-	active = 1
-	if len(s.plan.Partitions) > 1 && o.Memory >= fixed+2*(writers+window)+4*leastFlight {
-		active = mostActive
-	}
-	return active, (o.Memory - fixed - int64(active)*(writers+window)) / 2, nil
-}
-
-// leastFlight is the least number of bytes in flight that is worth running with.
-const leastFlight = 16 << 20
-
 // localOf is what of a run belongs to this machine.
 func localOf(o *Options, s *setup) *local {
 	l := &local{Tokenizer: s.tokenizer.place, MaskTable: o.MaskTablePath, Inputs: s.paths}
@@ -398,35 +226,3 @@ func readPlan(root string) (*Plan, error) {
 	}
 	return decodePlan(data)
 }
-
-// runLog is run.log.jsonl: times and rates, which are nobody's promise.
-type runLog struct {
-	f      *os.File
-	json   *slog.Logger
-	logger *slog.Logger
-}
-
-func openRunLog(o *Options) (*runLog, error) {
-	f, err := os.OpenFile(filepath.Join(o.Output, "run.log.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	host, _ := os.Hostname()
-	l := &runLog{f: f, json: slog.New(slog.NewJSONHandler(f, nil)), logger: o.logger()}
-	l.json.Info("start", "turnmill", Version, "host", host, "workers", o.workers(), "memory_bytes", o.Memory)
-	return l, nil
-}
-
-func (l *runLog) partition(c *Commit, since time.Duration) {
-	var stored int64
-	for _, r := range c.Inputs {
-		stored += r.To - r.From
-	}
-	args := []any{"partition", c.Partition, "stored_bytes", stored, "records", c.Counts.Ledger.Total.Records.In,
-		"rows", c.Counts.Tokens.Rows, "trained_tokens", c.Counts.Tokens.Trained, "since_start_s", since.Seconds()}
-	l.json.Info("partition", args...)
-	l.logger.Info("partition done", args...)
-}
-
-// Close closes the file.
-func (l *runLog) Close() error { return l.f.Close() }

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/internal/jsonscan"
-	"pgregory.net/rapid"
 )
 
 // split returns the parts as text, bad ones in angle brackets with their reason.

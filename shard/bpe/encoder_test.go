@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/turnmill/turnmill"
 	"pgregory.net/rapid"
+
+	"github.com/turnmill/turnmill"
 )
 
 // pieceTexts draws texts from the pieces of testdata, without the texts of added tokens unless asked.

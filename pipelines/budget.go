@@ -1,0 +1,38 @@
+package pipelines
+
+import (
+	"fmt"
+)
+
+// writerBytes is what the files of one partition hold in memory: two record batches of 64 MiB without their
+// attention masks, a row group of the turns table, the encoders' windows.
+const writerBytes = 104 << 20
+
+// splitBytes is what the files of one more split hold.
+const splitBytes = 64 << 20
+
+// writers returns what the files of one partition hold.
+func (s *setup) writers() int64 { return writerBytes + int64(len(s.plan.splits())-1)*splitBytes }
+
+// memoryBudget returns how many partitions may be open at once and how many bytes may be in flight. Where not
+// every worker's cache has room, o.Workers becomes what has.
+func memoryBudget(o *Options, s *setup, window int64) (active int, budget int64, err error) {
+	writers := s.writers()
+	rest := o.Memory - s.tokenizer.bytes - writers - window - leastFlight
+	if rest < s.tokenizer.each {
+		return 0, 0, &UsageError{fmt.Errorf("--memory %d: too little for one worker; try --memory %dMiB", o.Memory, (o.Memory-rest+s.tokenizer.each)>>20+1)}
+	}
+	if fit := int(rest / max(1, s.tokenizer.each)); fit < o.workers() {
+		o.logger().Warn("fewer workers, for what --memory holds", "workers", fit, "asked", o.workers(), "memory_bytes", o.Memory)
+		o.Workers = fit
+	}
+	fixed := s.tokenizer.bytes + int64(o.workers())*s.tokenizer.each
+	active = 1
+	if len(s.plan.Partitions) > 1 && o.Memory >= fixed+2*(writers+window)+4*leastFlight {
+		active = mostActive
+	}
+	return active, (o.Memory - fixed - int64(active)*(writers+window)) / 2, nil
+}
+
+// leastFlight is the least number of bytes in flight that is worth running with.
+const leastFlight = 16 << 20

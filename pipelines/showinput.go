@@ -1,0 +1,184 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/ingest/formats"
+	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/stats"
+)
+
+// showInput decodes an input up to the trajectory that is asked for, and explains it without tokens.
+func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
+	o.Inputs = []string{o.Path}
+	inputs, paths, _, err := inventory(ctx, &o.Options)
+	if err != nil {
+		return nil, err
+	}
+	v, err := newInputView(o, inputs)
+	if err != nil {
+		return nil, err
+	}
+	var read int64
+	for i := range inputs {
+		_, err := readRange(ctx, &inputs[i], Range{Input: i, To: inputs[i].Bytes, Line: 1}, paths[i], limits{record: o.MaxRecord, window: o.MaxWindow}, &read, v.visit)
+		if errors.Is(err, errFound) {
+			return v.found, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err = o.missing("trajectory or document", v.n)
+	if v.lost > 0 {
+		err = &UsageError{fmt.Errorf("%w; %d files or records could not be read, the first: %w", err, v.lost, v.why)}
+	}
+	return nil, err
+}
+
+// inputView looks for one trajectory among decoded records.
+type inputView struct {
+	unpacker
+	options *ShowOptions
+	filters *filter.Chain
+	mask    *mask.Masker
+	counts  *stats.Counts
+	scratch []byte
+	n       int64
+	found   *Shown
+	lost    int   // files and records that could not be read
+	why     error // the first of them
+}
+
+func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
+	v := &inputView{
+		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
+		options:  o, counts: stats.NewCounts(),
+	}
+	mode, err := mask.ParseMode(o.Mask)
+	if err != nil {
+		return nil, &UsageError{fmt.Errorf("--mask: %w", err)}
+	}
+	if v.mask, err = mask.New(o.MaskTable, o.Seed, mode); err != nil {
+		return nil, &UsageError{err}
+	}
+	if v.filters, err = filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue}); err != nil {
+		return nil, &UsageError{err}
+	}
+	return v, nil
+}
+
+func (v *inputView) visit(from source, raw frame.Record, err error) error {
+	if err != nil {
+		v.lose(from, err)
+		return nil
+	}
+	for _, err := range v.unpack(from, raw, v.counts) {
+		if err != nil {
+			v.lose(from, err)
+			continue
+		}
+		for i := range v.decoded.Documents {
+			if d := &v.decoded.Documents[i]; v.wantedDocument(d) {
+				v.found = v.document(d)
+				return errFound
+			}
+			v.n++
+		}
+		for i := range v.decoded.Trajectories {
+			t := &v.decoded.Trajectories[i]
+			if t.ID == "" {
+				t.ID, v.scratch = formats.ContentID(t, v.scratch)
+			}
+			if v.wanted(t) {
+				v.found = v.explain(t)
+				return errFound
+			}
+			v.n++
+		}
+	}
+	return nil
+}
+
+func (v *inputView) lose(from source, err error) {
+	if v.lost++; v.lost == 1 {
+		v.why = fmt.Errorf("%s: %w", from.path, err)
+	}
+}
+
+// wantedDocument names a document, and tells whether it is asked for.
+func (v *inputView) wantedDocument(d *turnmill.Document) bool {
+	if d.ID == "" {
+		d.ID, v.scratch = formats.DocumentContentID(d, v.scratch)
+	}
+	switch o := v.options; {
+	case o.ID != "":
+		return d.ID == o.ID
+	case o.Category != "":
+		return false // it has none
+	}
+	return v.n == v.options.Row
+}
+
+// document shows a document as its one turn, all of it trained.
+func (v *inputView) document(d *turnmill.Document) *Shown {
+	turn := ShownTurn{Status: "target", Keep: 1, Kept: true, Observation: strings.Clone(d.Text)}
+	s := &Shown{Row: v.n, ID: strings.Clone(d.ID), Domain: turnmill.Domain(strings.Clone(string(d.Domain))), Source: strings.Clone(d.Source),
+		Mask: v.options.Mask, Objective: v.options.Objective}
+	if d.Text == "" {
+		s.Dropped = turnmill.ReasonEmptyText
+		turn.Status, turn.Reason = "dropped", string(s.Dropped)
+	}
+	s.Turns = []ShownTurn{turn}
+	return s
+}
+
+func (v *inputView) wanted(t *turnmill.Trajectory) bool {
+	o := v.options
+	switch {
+	case o.ID != "":
+		return t.ID == o.ID
+	case o.Category != "":
+		for i := range t.Turns {
+			if v.mask.Decide(t.ID, &t.Turns[i]).Category.String() == o.Category {
+				return true
+			}
+		}
+		return false
+	}
+	return v.n == o.Row
+}
+
+// explain decides about a trajectory as a run would, without tokens.
+func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
+	verdicts, reason := v.filters.Apply(t, nil)
+	s := &Shown{Row: v.n, ID: strings.Clone(t.ID), Domain: turnmill.Domain(strings.Clone(string(t.Domain))), Source: t.Source,
+		Mask: v.options.Mask, Objective: v.options.Objective, Dropped: reason}
+	var parts []string
+	for _, p := range t.System.Parts() {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	s.System = strings.Join(parts, "\n\n")
+	for i := range t.Turns {
+		turn := &t.Turns[i]
+		d := v.mask.Decide(t.ID, turn)
+		verdict := verdicts[i]
+		if verdict.Status == turnmill.StatusTarget && !d.Kept {
+			verdict = turnmill.Verdict{Status: turnmill.StatusContext, Reason: turnmill.ReasonMasked}
+		}
+		row := stats.TurnRow{ID: t.ID, Turn: int32(turn.Index), Tool: turn.Tool, Status: verdict.Status.String(), Reason: string(verdict.Reason)}
+		setDecision(&row, &d)
+		shown := explainTurn(&row, &v.options.MaskTable, MaskInfo{Mode: v.options.Mask, Seed: v.options.Seed})
+		shown.State, shown.Action, shown.Observation, shown.Tool = strings.Clone(turn.State), strings.Clone(turn.Action), strings.Clone(turn.Observation), strings.Clone(turn.Tool)
+		s.Turns = append(s.Turns, shown)
+	}
+	return s
+}
