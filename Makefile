@@ -81,7 +81,7 @@ bench: build
 parity: build $(VENV)/ready
 	$(VENV)/bin/python scripts/parity.py --turnmill $(BIN) --work build/parity $(if $(GOHF),,--engine bpe)
 
-# Ids of both engines against the library in Python, for six published files: an hour.
+# Ids of both engines against the library in Python, for every family: hours.
 parity-ids: hf $(VENV)/ready
 	$(VENV)/bin/python scripts/parity_ids.py --families build/parity $(if $(TURNMILL_DATA),--data $(TURNMILL_DATA)) $(if $(GOHF),,--engine bpe)
 

@@ -83,6 +83,9 @@ func findTokenizer(ctx context.Context, name string, from hub.Options) (f tokeni
 	if info.IsDir() {
 		path = filepath.Join(path, "tokenizer.json")
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return f, fmt.Errorf("%s is no file; name %s", path, tokenizerNames)
+	}
 	data, err := os.ReadFile(path)
 	return tokenizerFile{data, filepath.Base(path), absolute(name)}, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -44,7 +43,7 @@ func (f *tableFile) spec() mask.Spec {
 
 // readMaskTable reads the YAML file of --mask-table, strictly.
 func readMaskTable(name string) (mask.Table, error) {
-	data, err := os.ReadFile(name)
+	data, err := readSmall(name)
 	if err != nil {
 		return mask.Table{}, usage(fmt.Errorf("--mask-table: %w", err))
 	}

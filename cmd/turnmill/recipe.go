@@ -17,10 +17,27 @@ type recipe struct {
 	lines  map[string]int // line of each key that was taken
 }
 
+// smallBytes is more than any recipe or table has.
+const smallBytes = 16 << 20
+
+// readSmall reads a recipe or a table: a file, a pipe, but no device without an end.
+func readSmall(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, smallBytes+1))
+	if err == nil && len(data) > smallBytes {
+		err = fmt.Errorf("%s: more than %d MiB; name a YAML file", name, smallBytes>>20)
+	}
+	return data, err
+}
+
 // applyRecipe reads the file and sets every flag of fs that it names and the command line does not. It
 // reports every unknown or mistyped key with its line, and the nearest name.
 func applyRecipe(file string, fs *pflag.FlagSet) (*recipe, error) {
-	data, err := os.ReadFile(file)
+	data, err := readSmall(file)
 	if err != nil {
 		return nil, usage(fmt.Errorf("--recipe: %w", err))
 	}
