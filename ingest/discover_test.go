@@ -104,7 +104,7 @@ func TestDiscoverErrors(t *testing.T) {
 	}{
 		{"stdin", nil, "-", []string{"standard input", "try"}},
 		{"absent", nil, "nope.jsonl", []string{`"nope.jsonl"`, "no such file", "try"}},
-		{"empty", nil, "", []string{`""`, "no such file"}},
+		{"empty", nil, "", []string{"an empty name", "name files"}},
 		{"url", nil, "https://example.com/a.jsonl", []string{"no such file"}},
 		{"glob-without-match", []string{"r/a.txt"}, "r/*.jsonl", []string{`"r/*.jsonl"`, "matches no file", "try"}},
 		{"glob-only-hidden", []string{"r/.a"}, "r/*", []string{"hidden"}},
