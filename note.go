@@ -14,6 +14,7 @@ const (
 	NoteDuplicateKey               // members whose key repeats in one object; the last one counts
 	NoteNonFinite                  // NaN and Infinity literals, spelling kept
 	NoteEscapeDecoded              // escapes of printable non-ASCII characters in arguments, decoded
+	NoteExtraQuotes                // string arguments in a second pair of quotes, which is taken off
 	NoteSplicedLine                // physical lines that held more, or less, than one whole record
 	NoteForgedControl              // control tokens' texts inside content, encoded as text
 	NoteAddedToken                 // other added tokens' texts inside content, each one token as at inference
@@ -29,6 +30,7 @@ const (
 	NoteUnsolicited       // messages that answer nothing (a user's after a result, a system's in the middle)
 	NoteNonTextPart       // images, audio and the like in messages, which the text does not hold
 	NoteEmptiedMessage    // messages without text, call or result
+	NoteUnreadMessage     // items of a trace in no known shape
 	NoteThoughtStripped   // reasoning blocks and fields left out
 	NoteDemonstration     // demonstration messages, kept apart from the turns
 	NoteUnknownDomain     // trajectories whose domain no rule settles
@@ -42,9 +44,9 @@ const (
 
 var noteNames = [NumNotes]string{
 	"bad_utf8", "lone_surrogates", "bom", "nul", "nul_padding", "duplicate_keys", "non_finite_numbers",
-	"escapes_decoded", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
+	"escapes_decoded", "extra_quotes", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
-	"non_text_parts", "emptied_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
+	"non_text_parts", "emptied_messages", "unread_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
 	"copied_messages", "lost_parts", "cut_observations", "submit_echoes",
 }
 

@@ -69,7 +69,7 @@ func (a *atif) document(v jsonscan.Value, own string, out *Decoded) error {
 	}
 	a.dialect = dialectOf(v)
 	if a.dialect == dialectUnpaired {
-		return reject(turnmill.ReasonWrongFormat, "a run of nnetnav-live, whose exports put pages behind actions that did not run")
+		return reject(turnmill.ReasonWrongFormat, unpairedRun)
 	}
 	a.begin(out.trajectory(atifName, own), out)
 	a.asked, a.shell, a.page = false, false, ""

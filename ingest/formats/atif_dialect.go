@@ -33,9 +33,16 @@ func dialectOf(v jsonscan.Value) dialect {
 	return dialectPlain
 }
 
+// unpairedRun is why runs of a data set are refused, in whatever form of the protocol they come.
+const unpairedRun = "a run of nnetnav-live, whose exports put pages behind actions that did not run"
+
 // webPage returns the page that ADP keeps beside an empty content: the accessibility tree, else the HTML.
 func webPage(result jsonscan.Value) jsonscan.Value {
-	web := result.Get("extra").Get("web")
+	return pageOf(result.Get("extra").Get("web"))
+}
+
+// pageOf returns the page of a web observation.
+func pageOf(web jsonscan.Value) jsonscan.Value {
 	for _, name := range [...]string{"axtree", "html"} {
 		if page := web.Get(name); page.Kind() == jsonscan.String && len(page.Raw()) > len(`""`) {
 			return page

@@ -75,6 +75,23 @@ func longTrace(n int) []byte {
 	return fmt.Appendf(nil, `{"harness":"claude_code","session_id":"c","trace":%q}`, "["+events+"]")
 }
 
+// longLangfuse is the same run as a trace, each request of which repeats the conversation.
+func longLangfuse(n int) []byte {
+	t := longRun(n)
+	history := fmt.Sprintf(`{"role":"user","content":%q}`, t.System.TaskDescription)
+	b := fmt.Appendf(nil, `{"trace":{"id":"c"},"observations":[`)
+	for i := range t.Turns {
+		call := fmt.Sprintf(`{"role":"assistant","tool_calls":[{"id":"call_%06d","function":{"name":"bash","arguments":{"command":"grep -n \"query %d\" app.log | tail -20"}}}]}`, i, i)
+		b = fmt.Appendf(b, `{"id":"g%d","type":"GENERATION","name":"chat","startTime":"2026-01-01T00:00:%02d.000Z","parentObservationId":"r","input":[%s],"output":%s},`, i, i, history, call)
+		b = fmt.Appendf(b, `{"id":"s%d","type":"TOOL","name":"bash","startTime":"2026-01-01T00:00:%02d.500Z","parentObservationId":"r","input":{},"output":%q}`, i, i, t.Turns[i].Observation)
+		if i < n-1 {
+			b = append(b, ',')
+		}
+		history += "," + call + fmt.Sprintf(`,{"role":"tool","tool_call_id":"call_%06d","content":%q}`, i, t.Turns[i].Observation)
+	}
+	return append(b, "]}"...)
+}
+
 // long returns a long record of the format, or nil where there is none.
 func long(format string, n int) []byte {
 	switch format {
@@ -90,6 +107,8 @@ func long(format string, n int) []byte {
 		return longSession(n)
 	case agentTraceName:
 		return longTrace(n)
+	case langfuseName:
+		return longLangfuse(n)
 	}
 	return nil
 }

@@ -1,10 +1,6 @@
 package formats
 
 import (
-	"bytes"
-
-	"github.com/turnmill/turnmill"
-	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/internal/jsonscan"
 )
 
@@ -18,8 +14,7 @@ import (
 //	paths    -->  turns     acts.go
 type session struct {
 	acts
-	doc      jsonscan.Doc
-	parts    []frame.Part
+	wholeFile
 	entries  []entry
 	texts    []string // of all entries
 	thinks   []string
@@ -73,23 +68,13 @@ func (s *session) Decode(raw []byte, out *Decoded) error {
 	out.reset()
 	s.forget()
 	s.out = out
-	s.file(raw)
+	s.readFile(raw, out, s)
 	if s.events == 0 {
-		return s.refuse()
+		return out.refuseWhole(claudeCodeName, "no line of it is an event of a session")
 	}
 	s.build()
 	s.play(claudeCodeName, s.ownID())
 	return nil
-}
-
-// refuse rejects a record without any event, for what is wrong with its first line.
-func (s *session) refuse() error {
-	err := wrongFormat(claudeCodeName, "no line of it is an event of a session")
-	if len(s.out.Lost) > 0 && s.out.Lost[0].Reason != turnmill.ReasonWrongFormat {
-		err = reject(s.out.Lost[0].Reason, "%w", s.out.Lost[0].Err)
-	}
-	s.out.reset()
-	return err
 }
 
 // ownID returns the id of the session that the file belongs to: a resumed one begins with lines of others.
@@ -111,55 +96,6 @@ func (s *session) ownID() string {
 	return s.out.arena.Close(append(b, c.agent...))
 }
 
-// file reads a log: its lines or, where its first line is no whole value, values or one array over any
-// number of lines.
-func (s *session) file(raw []byte) {
-	first, _, _ := bytes.Cut(trimPadding(raw), []byte{'\n'})
-	if _, err := s.doc.Parse(first); err != nil {
-		text := trimPadding(raw)
-		if v, err := s.doc.ParseMany(text); err == nil {
-			s.out.noteRepairs(s.doc.Repairs())
-			base := int64(cap(raw) - cap(text))
-			for ; v.Kind() != jsonscan.Invalid; v = v.Next() {
-				s.value(v, base)
-			}
-			return
-		}
-	}
-	for from := 0; from < len(raw); {
-		line, _, _ := bytes.Cut(raw[from:], []byte{'\n'})
-		s.line(line, int64(from))
-		from += len(line) + 1
-	}
-}
-
-// line reads a line that starts at base. One that is not one value may hold several, or a cut one and the
-// next.
-func (s *session) line(line []byte, base int64) {
-	text := bytes.TrimLeft(line, blanks)
-	base += int64(len(line) - len(text))
-	if text = bytes.TrimRight(text, blanks); len(text) == 0 {
-		return
-	}
-	if v, err := s.doc.Parse(text); err == nil {
-		s.out.noteRepairs(s.doc.Repairs())
-		s.value(v, base)
-		return
-	}
-	s.parts = frame.Split(s.parts[:0], text, &s.doc, &s.out.Notes)
-	for _, p := range s.parts {
-		at := base + int64(p.From)
-		if p.Err != nil {
-			s.lost(at, int64(p.To-p.From), notJSON(p.Err))
-			continue
-		}
-		if v, err := s.doc.Parse(text[p.From:p.To]); err == nil {
-			s.out.noteRepairs(s.doc.Repairs())
-			s.value(v, at)
-		}
-	}
-}
-
 // value reads an event, or a list of them. Offsets in the document that holds v count from base.
 func (s *session) value(v jsonscan.Value, base int64) {
 	if v.Kind() == jsonscan.Array && v.Len() > 0 {
@@ -169,14 +105,8 @@ func (s *session) value(v jsonscan.Value, base int64) {
 		return
 	}
 	if err := s.event(v); err != nil {
-		s.lost(base+int64(v.Offset()), int64(len(v.Raw())), err)
+		s.out.lost(base+int64(v.Offset()), int64(len(v.Raw())), err)
 	}
-}
-
-// lost counts a stretch of the record that could not be read.
-func (s *session) lost(offset, size int64, err error) {
-	e := recordError(err)
-	s.out.Lost = append(s.out.Lost, Stretch{Offset: offset, Bytes: size, Reason: e.Reason, Err: e.Err})
 }
 
 // take reads events that stand in a record of another format, after forget.

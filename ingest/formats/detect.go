@@ -27,7 +27,8 @@ type Detection struct {
 // matter, and of a record that is longer than the head the part that is there is asked.
 //
 // The error is a *turnmill.RecordError: with reason no_records when there is nothing but blanks, else with
-// unknown_format, naming the three nearest formats and why each refused.
+// unknown_format, naming the three nearest formats and why each refused, or the form that the records have and
+// why it is read by none.
 func Detect(head []byte, complete bool) (Detection, error) { return detect(All(), head, complete) }
 
 // DetectAs is Detect with the format given: only the layout is decided, and a file that the format does not
@@ -42,7 +43,7 @@ func DetectAs(name string, head []byte, complete bool) (Detection, error) {
 		return Detection{}, err
 	}
 	all := views(head)
-	best, _ := survey([]Format{f}, all)
+	best, _, _ := survey([]Format{f}, all)
 	if best.Recognised > 0 {
 		return best, nil
 	}
@@ -59,11 +60,14 @@ func detect(formats []Format, head []byte, complete bool) (Detection, error) {
 	if err != nil {
 		return Detection{}, err
 	}
-	best, refusals := survey(formats, views(head))
-	if best.Recognised == 0 {
-		return Detection{}, unknown(refusals, complete)
+	best, nearest, named := survey(formats, views(head))
+	switch {
+	case best.Recognised > 0:
+		return best, nil
+	case named != nil:
+		return Detection{}, barrenError(named)
 	}
-	return best, nil
+	return Detection{}, unknown(nearest, complete)
 }
 
 func trimHead(head []byte, complete bool) ([]byte, error) {
@@ -95,12 +99,13 @@ type refusal struct {
 	marks     int
 }
 
-// survey asks every format about the samples of every view. Refusals are those of formats that recognised
-// none, in the order of formats.
-func survey(formats []Format, all []view) (best Detection, refusals []refusal) {
-	refusals = make([]refusal, len(formats))
+// survey asks every format about the samples of every view. nearest are the refusals of formats that
+// recognised none, in the order of formats; named is what a sample was known to be that no format is asked
+// about.
+func survey(formats []Format, all []view) (best Detection, nearest []refusal, named *barren) {
+	nearest = make([]refusal, len(formats))
 	for i, f := range formats {
-		refusals[i] = refusal{f.Name, "nothing in it has the shape of a record", -1}
+		nearest[i] = refusal{f.Name, "nothing in it has the shape of a record", -1}
 	}
 	for _, v := range all {
 		if best.Recognised > 0 && (v.layout == frame.Values || v.layout == frame.Lines) {
@@ -108,6 +113,10 @@ func survey(formats []Format, all []view) (best Detection, refusals []refusal) {
 		}
 		found := make([]Detection, len(formats))
 		for sample := range v.samples {
+			if r := barrenForm(sample); r != nil {
+				named = r
+				continue
+			}
 			for i, f := range formats {
 				layout, ok := layoutOf(f, v.layout)
 				if !ok || f.Text != v.text {
@@ -118,7 +127,7 @@ func survey(formats []Format, all []view) (best Detection, refusals []refusal) {
 				why, marks := f.Recognise(sample)
 				if why == "" {
 					found[i].Recognised++
-				} else if r := &refusals[i]; marks > r.marks {
+				} else if r := &nearest[i]; marks > r.marks {
 					r.why, r.marks = why, marks
 				}
 			}
@@ -129,14 +138,14 @@ func survey(formats []Format, all []view) (best Detection, refusals []refusal) {
 			}
 		}
 	}
-	return best, refusals
+	return best, nearest, named
 }
 
 // unknown is the error for a file that nothing recognises.
-func unknown(refusals []refusal, complete bool) error {
-	slices.SortStableFunc(refusals, func(a, b refusal) int { return b.marks - a.marks })
+func unknown(nearest []refusal, complete bool) error {
+	slices.SortStableFunc(nearest, func(a, b refusal) int { return b.marks - a.marks })
 	var near []string
-	for _, r := range refusals[:min(3, len(refusals))] {
+	for _, r := range nearest[:min(3, len(nearest))] {
 		near = append(near, r.name+": "+r.why)
 	}
 	what := "no format recognises the file"

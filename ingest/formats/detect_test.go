@@ -18,6 +18,7 @@ const (
 	chatLine    = `{"messages":[{"role":"user","content":"a"}]}`
 	listLine    = `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`
 	trajLine    = `{"environment":"main","trajectory":[{"action":"ls","observation":"x","thought":"t"}]}`
+	reactLine   = `[{"role":"user","content":"q"},{"role":"assistant","content":"Thought: t\nAction: search[x]"},{"role":"user","content":"Observation: o"}]`
 	fencedLine  = "[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"content\":\"```sh\\nls\\n```\"},{\"role\":\"user\",\"content\":\"<returncode>0</returncode>\"}]"
 )
 
@@ -70,6 +71,15 @@ func TestDetect(t *testing.T) {
 		{"a text that is not UTF-8", "\xff\nQuestion: q\nThought 1: t\nAction 1: Search[x]\n", "react-log", frame.Whole, 1},
 		{"records in a text", "Question: q\nThought 1: t\nAction 1: Search[x]\n" + chatLine + "\n", "openai-chat", frame.Lines, 1},
 		{"steps that are not SWE-agent's", `{"environment":"sql","query":"q","trajectory":[{"action":"a","observation":"b"}]}`, "intercode", frame.Lines, 1},
+		{"tool blocks", `{"messages":[{"role":"user","content":[{"type":"tool_result"}]}]}`, "anthropic", frame.Lines, 1},
+		{"typed content", `{"messages":[{"role":"user","content":[{"type":"text","value":"x"}]}]}`, "llama-factory-v1", frame.Lines, 1},
+		{"a dialogue without its calls", `{"messages_display":"user: Hi\nassistant: None\ntool: x"}`, "tau-bench-few-shot", frame.Lines, 1},
+		{"the ReAct protocol", reactLine, "react-chat", frame.Lines, 1},
+		{"the ReAct protocol beside a chat", chatLine + "\n" + reactLine, "react-chat", frame.Lines, 1},
+		{"a chat of user and assistant", listLine + "\n" + chatLine, "openai-chat", frame.Lines, 2},
+		{"a fenced command beside a chat", chatLine + "\n" + fencedLine, "mini-swe-agent", frame.Lines, 1},
+		{"ShareGPT with a call", `{"conversations":[{"from":"human","value":"q"},{"from":"function_call","value":"{}"}]}`, "sharegpt", frame.Lines, 1},
+		{"conversations with roles", `{"conversations":[{"role":"user","content":"q"}]}`, "hf-rows", frame.Lines, 1},
 		{"NaN", `{"reward":NaN,` + chatLine[1:], "openai-chat", frame.Lines, 1},
 	}
 	for _, tt := range tests {
@@ -156,11 +166,10 @@ func TestDetectErrors(t *testing.T) {
 		"[1,2]":                              "openai-chat: a list whose first item is no message",
 		"{}":                                 "turnmill: neither turns nor kind \"document\"",
 		`{"domain":"web","turns":[{"role":"user"}]}`:                                  "(nearest: turnmill: turns[0] has neither action nor observation",
-		`{"conversations":[]}`:                                                        "(nearest: sharegpt: conversations is empty",
+		`{"conversations":[]}`:                                                        "(nearest: sharegpt: conversations is empty; hf-rows: conversations is empty",
 		`{"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"y"}]}`: "sharegpt: a ShareGPT chat without tools",
 		`{"messages":[{"from":"human"},{"from":"gpt"}]}`:                              "openai-chat: messages[0] has no role",
 		`{"messages":[{"role":"human","content":""}]}`:                                "openai-chat: messages[0] has a role that is none of a chat's",
-		`{"messages":[{"role":"user","content":[{"type":"tool_result"}]}]}`:           "Anthropic messages",
 		`{"task_id":1,"traj":[{"role":"user"}]}`:                                      "tau-bench: neither reward, trial nor info beside traj",
 		`{"traj":[{"role":"user"}],"reward":1}`:                                       "tau-bench: traj without task_id",
 		`{"task_id":1,"reward":0,"traj":[{"from":"user"}]}`:                           "tau-bench: traj[0] has no role",
@@ -178,6 +187,12 @@ func TestDetectErrors(t *testing.T) {
 		`{"history":[{"action":"run"}]}`:                                              "swe-agent: history[0] has no role",
 		`{"history":[{"role":"user"}]}`:                                               "swe-agent: history[0] has neither agent nor message_type",
 		`{"trajectory":[{"role":"system"}]}`:                                          "swe-agent: trajectory[0] has no action",
+		`{"prompt":"a","completion":"b"}`:                                             "(nearest: hf-rows: prompt and completion are texts",
+		`{"conversations":[{"role":"user","content":"q"},{"role":"assistant","content":"Think: t\n\nAct: bash"}]}`: "(nearest: hf-rows: texts hold actions",
+		`{"conversations":` + fencedLine + "}":             "(nearest: hf-rows: texts follow mini-swe-agent's protocol",
+		`{"conversations":` + reactLine + "}":              "(nearest: hf-rows: texts follow the ReAct protocol",
+		`{"version": 5, "width": 96, "height": 26}`:        "(nearest: asciicast: asciicast version 5, want 1, 2 or 3",
+		`{"conversations":[{"from":"human","value":"q"}]}`: "hf-rows: conversations[0] has from",
 	} {
 		_, err := Detect([]byte(head), true)
 		if reasonOf(err) != turnmill.ReasonUnknownFormat || !strings.Contains(err.Error(), want) {
@@ -185,6 +200,46 @@ func TestDetectErrors(t *testing.T) {
 		}
 		if n := strings.Count(fmt.Sprint(err), "; "); err != nil && n < 3 {
 			t.Errorf("%s: not three formats and a hint: %v", head, err)
+		}
+	}
+}
+
+// TestDetectRefused gives files of known forms without observations: the error names the form, alone or
+// among other lines, and another format does not take them.
+func TestDetectRefused(t *testing.T) {
+	for head, want := range map[string]string{
+		`{"task_id":"t","user_task_description":"u","high_level_task_description":"h","steps":[{"step_num":1,"image":"a.png","action":"pyautogui.click()"}]}`: "AgentNetBench",
+		`{"id":"0-0","conversations":[{"role":"user","content":"# Goal\nx\n# Current page Accessibility Tree\ny"}],"system":"s"}`:                             "AgentLab",
+		`{"id":"train_0","task":"Task: x\nOutput Script:\npyautogui.click(1,2)","image":"a.png","ocr":{"text":[]}}`:                                           "OmniAct",
+		`{"prompt":"# observation of the current web page\nobservation = x","response":"click [1]"}`:                                                          "Synatra",
+	} {
+		for shape, file := range map[string]string{"line": head, "lines": head + "\n" + head, "array": "[" + head + "]", "pretty": pretty("[" + head + "]")} {
+			_, err := Detect([]byte(file), true)
+			if reasonOf(err) != turnmill.ReasonUnknownFormat || !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("%s of %s: %v", shape, want, err)
+			}
+		}
+		got, err := Detect([]byte(head+"\n"+chatLine), true)
+		if err != nil || got.Format.Name != chatName || got.Recognised != 1 {
+			t.Errorf("%s beside a chat: %q, %v", want, got.Format.Name, err)
+		}
+	}
+}
+
+// TestRefusedRealFiles: published files of such forms are refused by name.
+func TestRefusedRealFiles(t *testing.T) {
+	files := realFiles(t, "")
+	for name, want := range map[string]string{
+		"agentnetbench/s_5473959e0f6e21f7.json":     "AgentNetBench",
+		"agentnetbench/s_7f27a11115e596eb.json":     "AgentNetBench",
+		"adp/nnetnav-wa/sample_sft_agentlab.json":   "AgentLab",
+		"adp/go-browse-wa/sample_sft_agentlab.json": "AgentLab",
+		"adp/omniact/sample_raw.json":               "OmniAct",
+		"adp/synatra/sample_raw.json":               "Synatra",
+	} {
+		file, ok := files[name]
+		if _, err := Detect(file, true); !ok || reasonOf(err) != turnmill.ReasonUnknownFormat || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: there %v, %v; want %s", name, ok, err, want)
 		}
 	}
 }

@@ -45,8 +45,12 @@ func inside(list string, i int, err error) error {
 	return under(fmt.Sprintf("%s[%d]", list, i), err)
 }
 
-// under puts the way to an object in front of the path that err names, which is empty for the object.
+// under puts the way to an object in front of the path that err names, which is empty for the object. No error
+// stays none.
 func under(way string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var f *fieldError
 	if errors.As(err, &f) {
 		if f.path != "" {

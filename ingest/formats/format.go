@@ -54,6 +54,9 @@ func All() []Format {
 		unifiedFormat(),
 		sweAgentFormat(),
 		atifFormat(),
+		adpFormat(),
+		nnetnavFormat(),
+		androidControlFormat(),
 		tauBenchFormat(),
 		tauFewShotFormat(),
 		claudeCodeFormat(),
@@ -71,7 +74,14 @@ func All() []Format {
 		reactAlpacaFormat(),
 		fireActFormat(),
 		reactLogFormat(),
+		langfuseFormat(),
+		otlpFormat(),
+		asciicastFormat(),
+		responsesFormat(),
+		geminiFormat(),
+		hfRowsFormat(),
 		openAIChatFormat(),
+		anthropicFormat(),
 	}
 }
 

@@ -48,3 +48,13 @@ func FuzzDecodeReactChat(f *testing.F)       { fuzzDecode(f, "react-chat") }
 func FuzzDecodeReactAlpaca(f *testing.F)     { fuzzDecode(f, "react-alpaca") }
 func FuzzDecodeFireAct(f *testing.F)         { fuzzDecode(f, "fireact") }
 func FuzzDecodeReactLog(f *testing.F)        { fuzzDecode(f, "react-log") }
+func FuzzDecodeADP(f *testing.F)             { fuzzDecode(f, "adp") }
+func FuzzDecodeNNetNav(f *testing.F)         { fuzzDecode(f, "nnetnav") }
+func FuzzDecodeAndroidControl(f *testing.F)  { fuzzDecode(f, "androidcontrol") }
+func FuzzDecodeLangfuse(f *testing.F)        { fuzzDecode(f, "langfuse") }
+func FuzzDecodeOTLP(f *testing.F)            { fuzzDecode(f, "otlp") }
+func FuzzDecodeAsciicast(f *testing.F)       { fuzzDecode(f, "asciicast") }
+func FuzzDecodeOpenAIResponses(f *testing.F) { fuzzDecode(f, "openai-responses") }
+func FuzzDecodeGemini(f *testing.F)          { fuzzDecode(f, "gemini") }
+func FuzzDecodeAnthropic(f *testing.F)       { fuzzDecode(f, "anthropic") }
+func FuzzDecodeHFRows(f *testing.F)          { fuzzDecode(f, "hf-rows") }

@@ -50,35 +50,41 @@ func recogniseReactChat(v jsonscan.Value) (why string, marks int) {
 		return "no list of messages", 0
 	case messages.At(0).Get("role").Kind() != jsonscan.String:
 		return "the first message has no role", 0
-	case textProtocol(messages) == "":
+	case !reactProtocol(messages):
 		return "texts do not follow the ReAct protocol", 1
 	}
 	return "", 5
 }
 
-// textProtocol refuses chats in which actions are written into texts: formats of their own read those. It
-// looks at the first text of the agent and what answers it.
+// textProtocol refuses chats in which actions are written into texts: formats of their own read those.
 func textProtocol(messages jsonscan.Value) string {
+	switch {
+	case reactProtocol(messages):
+		return "texts follow the ReAct protocol (Thought, Action, Observation)"
+	case miniProtocol(messages):
+		return "texts follow mini-swe-agent's protocol (a fenced command, then <returncode>)"
+	}
+	return ""
+}
+
+// reactProtocol looks at the first text of the agent and what answers it.
+func reactProtocol(messages jsonscan.Value) bool {
 	said := ""
 	for m := range messages.Elems() {
 		text, _ := m.Get("content").Plain() // undecoded: what is looked for has no escapes
 		switch chatRole(m.Get("role")) {
 		case roleAgent:
 			if m.Get("tool_calls").Present() || m.Get("function_call").Present() {
-				return ""
+				return false
 			}
 			said = string(text)
 		case roleUser:
-			switch {
-			case said == "":
-			case strings.Contains(said, "Action:") && strings.HasPrefix(string(text), "Observation"):
-				return "texts follow the ReAct protocol (Thought, Action, Observation)"
-			default:
-				return ""
+			if said != "" {
+				return strings.Contains(said, "Action:") && strings.HasPrefix(string(text), "Observation")
 			}
 		}
 	}
-	return ""
+	return false
 }
 
 // reactChat decodes chats in the ReAct protocol.

@@ -29,6 +29,12 @@ func TestRealFiles(t *testing.T) {
 		"react-alpaca":       {"fireact"},
 		"fireact":            {"fireact"},
 		"react-log":          {"reflexion"},
+		"adp":                {"adp"},
+		"nnetnav":            {"adp"},
+		"androidcontrol":     {"adp"},
+		"langfuse":           {"langfuse"},
+		"otlp":               {"otel-otlp"},
+		"asciicast":          {"asciinema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -41,7 +47,7 @@ func TestRealFiles(t *testing.T) {
 					}
 					d := found.Format.New(Options{})
 					for i, raw := range records(t, found.Layout, files[file]) {
-						fmt.Fprintf(&out, "%s\t%d\t%s\n", file, i, sumRecord(t, d, raw))
+						fmt.Fprintf(&out, "%s\t%d\t%s\n", file, i, sumRecord(d, raw))
 					}
 				}
 			}
@@ -51,7 +57,7 @@ func TestRealFiles(t *testing.T) {
 }
 
 // sumRecord decodes a record and tells what came of it, without its text.
-func sumRecord(t *testing.T, d Decoder, raw []byte) string {
+func sumRecord(d Decoder, raw []byte) string {
 	var got Decoded
 	if err := d.Decode(raw, &got); err != nil {
 		return "rejected=" + string(reasonOf(err))

@@ -71,19 +71,28 @@ func (a *acts) declare(name string, v jsonscan.Value) (toolKinds, error) {
 	return 0, badField(name, "an array", v)
 }
 
-// declaredKinds looks through a list of declared tools, in the form {function: {name}} or {name}.
+// declaredKinds looks through a list of declared tools, in the form {function: {name}} or {name}, and
+// in Gemini's lists of such.
 func (d *Decoded) declaredKinds(list jsonscan.Value) toolKinds {
 	var kinds toolKinds
 	for tool := range list.Elems() {
-		name := tool.Get("function").Get("name")
-		if !name.Present() {
-			name = tool.Get("name")
-		}
-		if name.Kind() == jsonscan.String {
-			kinds |= toolKind(name.Str(&d.arena))
+		kinds |= d.declaredKind(tool)
+		for inner := range eitherName(tool, "functionDeclarations", "function_declarations").Elems() {
+			kinds |= d.declaredKind(inner)
 		}
 	}
 	return kinds
+}
+
+func (d *Decoded) declaredKind(tool jsonscan.Value) toolKinds {
+	name := tool.Get("function").Get("name")
+	if !name.Present() {
+		name = tool.Get("name")
+	}
+	if name.Kind() != jsonscan.String {
+		return 0
+	}
+	return toolKind(name.Str(&d.arena))
 }
 
 // toolKind classes a tool by its name, written in any of the usual ways ("WebSearch", "web_search",

@@ -106,6 +106,8 @@ var owners = map[string][]string{
 	"github.com/apache/arrow-go/v18":   {"shard/arrow"},
 	"github.com/parquet-go/parquet-go": {"stats"},
 	"github.com/klauspost/compress":    {"ingest/frame", "internal/zstdio"},
+	"github.com/charmbracelet/x/vt":    {"ingest/screen"},
+	"github.com/charmbracelet/x/ansi":  {"ingest/screen"},
 	"github.com/daulet/tokenizers":     {"shard/hf"}, // with the build tag hf
 	"github.com/spf13/pflag":           {"cmd/turnmill"},
 	"github.com/spf13/cobra":           {"cmd/turnmill"},
