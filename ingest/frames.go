@@ -38,6 +38,7 @@ type FrameRange struct {
 	text   io.ReadCloser
 	read   func(io.Reader) io.Reader // wraps stored bytes, for a meter
 	path   string
+	from   int64
 	next   int64 // where the range after this one starts; -1: this is the last
 	size   int64
 	window int64
@@ -45,6 +46,7 @@ type FrameRange struct {
 	rest   []byte // of buf, not handed out
 	owns   bool   // a line starts in the range
 	tail   bool   // reading on in the next range
+	base   int64  // stored bytes between the range's start and where text starts
 	err    error
 }
 
@@ -58,7 +60,7 @@ func OpenFrames(path string, from, to, size, window int64, meter func(io.Reader)
 	if meter == nil {
 		meter = func(r io.Reader) io.Reader { return r }
 	}
-	f := &FrameRange{stored: stored, read: meter, path: path, next: to, size: size, window: window, buf: make([]byte, 64<<10), owns: from == 0}
+	f := &FrameRange{stored: stored, read: meter, path: path, from: from, next: to, size: size, window: window, buf: make([]byte, 64<<10), owns: from == 0}
 	if to >= size {
 		f.next = -1
 	}
@@ -103,6 +105,7 @@ func (f *FrameRange) Read(p []byte) (int, error) {
 		}
 		var n int
 		n, f.err = f.text.Read(f.buf)
+		f.err = f.placed(f.err)
 		f.rest = f.buf[:n]
 		if !f.tail {
 			f.owns = f.owns || bytes.IndexByte(f.rest, '\n') >= 0
@@ -110,6 +113,17 @@ func (f *FrameRange) Read(p []byte) (int, error) {
 			f.rest, f.err = f.rest[:i+1], io.EOF
 		}
 	}
+}
+
+// placed counts the place of damage from the range's start, wherever it was met.
+func (f *FrameRange) placed(err error) error {
+	var damage *frame.DamageError
+	if f.base == 0 || !errors.As(err, &damage) {
+		return err
+	}
+	moved := *damage
+	moved.Offset += f.base
+	return &moved
 }
 
 // readOn opens the frames after the range for the end of its last line.
@@ -122,7 +136,7 @@ func (f *FrameRange) readOn() error {
 	if err != nil {
 		return errors.Join(err, after.Close())
 	}
-	f.tail = true
+	f.tail, f.base = true, f.next-f.from
 	f.text = joined{text, errors.Join(f.text.Close(), nil), after}
 	return nil
 }
@@ -141,3 +155,41 @@ func (f *FrameRange) Sum() (string, error) { return f.stored.Sum() }
 
 // Close closes the file.
 func (f *FrameRange) Close() error { return errors.Join(f.text.Close(), f.stored.Close()) }
+
+// zstdMagic begins every zstd frame that holds data. RFC 8878, section 3.1.1.
+var zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
+
+// NextFrame returns where the first sound frame of a zstd file starts after an offset and before another, so
+// that damage costs no more than the frame that it lies in. It goes by the magic number and by a chain of
+// blocks that ends in the file, since the structure before is not to be trusted.
+func NextFrame(path string, after, before int64) (at int64, found bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, false, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, false, err
+	}
+	buf := make([]byte, readBytes)
+	for at = after + 1; at < before; {
+		n, err := file.ReadAt(buf, at)
+		if err != nil && err != io.EOF {
+			return 0, false, err
+		}
+		i := bytes.Index(buf[:n], zstdMagic)
+		switch {
+		case i < 0 && err == io.EOF:
+			return 0, false, nil
+		case i < 0:
+			at += int64(n - len(zstdMagic) + 1)
+			continue
+		}
+		if at += int64(i); at < before && frame.Sound(file, at, info.Size()) {
+			return at, true, nil
+		}
+		at++
+	}
+	return 0, false, nil
+}

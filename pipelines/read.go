@@ -52,14 +52,60 @@ func readRange(ctx context.Context, in *PlanInput, rng Range, path string, l lim
 		return sum, err
 	}
 	defer text.Close()
-	f := frame.New(from.layout, text, frame.Options{MaxRecord: l.record, Offset: text.offset, Line: rng.Line})
-	end := func() int64 { return text.offset + text.read }
-	if err := visitAll(ctx, f, from, rng.Records, visit, &sum, end); err != nil {
+	damage, err := text.records(ctx, from, rng, l, visit, &sum)
+	for at := rng.From; err == nil && damage != nil; {
+		if at, err = afterDamage(in, path, at+damage.Offset, rng.To); err != nil || at < 0 {
+			break
+		}
+		damage, err = resume(ctx, in, rng, at, path, l, read, visit, &sum)
+	}
+	if err != nil {
 		return sum, err
 	}
-	sum.notes = f.Notes()
 	sum.SHA256, err = text.Sum()
 	return sum, err
+}
+
+// records visits the records of a text, adds them to the sum, and returns the damage that ended it, if any did.
+func (t *rangeText) records(ctx context.Context, from source, rng Range, l limits, visit visitor, sum *RangeSum) (*frame.DamageError, error) {
+	f := frame.New(from.layout, t, frame.Options{MaxRecord: l.record, Offset: t.offset, Line: rng.Line})
+	most := rng.Records
+	if most > 0 {
+		if most -= sum.Records; most == 0 {
+			return nil, nil
+		}
+	}
+	damage, err := visitAll(ctx, f, from, most, visit, sum, func() int64 { return t.offset + t.read })
+	notes := f.Notes()
+	for i := range notes {
+		sum.notes[i] += notes[i]
+	}
+	return damage, err
+}
+
+// afterDamage returns where to go on in a zstd file of lines that is damaged at some stored byte: at the next
+// sound frame of the range. It is negative where there is none, or where the input is of another kind.
+func afterDamage(in *PlanInput, path string, at, to int64) (int64, error) {
+	if in.Compression != frame.Zstd.String() || in.Layout != frame.Lines.String() {
+		return -1, nil
+	}
+	next, found, err := ingest.NextFrame(path, at, to)
+	if !found {
+		next = -1
+	}
+	return next, err
+}
+
+// resume visits what is left of a range from a frame on. As in a range that starts there, the line that the
+// frame before began is passed over.
+func resume(ctx context.Context, in *PlanInput, rng Range, at int64, path string, l limits, read *int64, visit visitor, sum *RangeSum) (*frame.DamageError, error) {
+	rng.From, rng.Line = at, 2
+	from, text, err := openRange(in, rng, path, l, read)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	return text.records(ctx, from, rng, l, visit, sum)
 }
 
 // rejectedInput is the reject of an input that the plan gave up.
@@ -150,31 +196,33 @@ func sameSize(path string, planned int64) error {
 }
 
 // visitAll calls visit with all that a framer gives, or with the first most records when most is not 0, and
-// counts it. end tells how far the text was read: there a damaged one ends.
-func visitAll(ctx context.Context, f *frame.Framer, from source, most int64, visit visitor, sum *RangeSum, end func() int64) error {
+// counts it. end tells how far the text was read: there a damaged one ends, and the damage is returned.
+func visitAll(ctx context.Context, f *frame.Framer, from source, most int64, visit visitor, sum *RangeSum, end func() int64) (*frame.DamageError, error) {
 	for ctx.Err() == nil {
 		if most > 0 && f.Count() == most {
-			sum.Records = most
-			return nil
+			sum.Records += most
+			return nil, nil
 		}
 		rec, err := f.Next()
 		var reject *turnmill.RecordError
 		switch {
 		case err == nil || errors.As(err, &reject):
 			if err := visit(from, rec, err); err != nil {
-				return err
+				return nil, err
 			}
 		case err == io.EOF:
-			sum.Records = f.Count()
-			return nil
+			sum.Records += f.Count()
+			return nil, nil
 		case frame.Reason(err) == turnmill.ReasonUnreadable:
-			return fmt.Errorf("%s: %w", from.path, err)
+			return nil, fmt.Errorf("%s: %w", from.path, err)
 		default:
-			sum.Records = f.Count() + 1
-			return visit(from, frame.Record{Offset: end()}, &fileError{-1, &turnmill.RecordError{Step: "decompress", Reason: frame.Reason(err), Err: err}})
+			sum.Records += f.Count() + 1
+			var damage *frame.DamageError
+			errors.As(err, &damage)
+			return damage, visit(from, frame.Record{Offset: end()}, &fileError{-1, &turnmill.RecordError{Step: "decompress", Reason: frame.Reason(err), Err: err}})
 		}
 	}
-	return context.Cause(ctx)
+	return nil, context.Cause(ctx)
 }
 
 // metered counts the stored bytes that are read.

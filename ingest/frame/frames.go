@@ -63,3 +63,16 @@ func blockHeader(head []byte) (last bool, size int64, known bool) {
 	}
 	return bits&1 == 1, 3 + size, kind != 3
 }
+
+// Sound tells whether a zstd frame starts at an offset of a file of size bytes: its header and its chain of
+// blocks are whole. What is in them only decoding tells.
+func Sound(r io.ReaderAt, at, size int64) bool {
+	head := make([]byte, zstd.HeaderMaxSize)
+	n, _ := r.ReadAt(head, at)
+	var h zstd.Header
+	if h.Decode(head[:n]) != nil || h.Skippable {
+		return false
+	}
+	end, ok := frameEnd(r, at+int64(h.HeaderSize), h.HasCheckSum)
+	return ok && end <= size
+}
