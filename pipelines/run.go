@@ -285,6 +285,7 @@ func (a *ahead) Read(p []byte) (int, error) {
 		}
 		if a.now.data != nil {
 			a.empty <- a.now.data[:cap(a.now.data)]
+			a.now.data = nil // given back once, however often Read is called after the end
 		}
 		select {
 		case a.now = <-a.full:
