@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -210,26 +211,48 @@ func TestParityCases(t *testing.T) {
 	lines := bufio.NewScanner(bytes.NewReader(testFile(t, "cases.jsonl")))
 	for lines.Buffer(nil, 1<<20); lines.Scan(); n++ {
 		var c struct {
-			Tokenizer string
-			Control   []string
-			Text      string
-			IDs       []int32
+			Tokenizer, Shape string
+			Control          []string
+			Text             string
+			IDs              []int32
 		}
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatal(err)
 		}
-		key := c.Tokenizer + strings.Join(c.Control, "\x00")
+		key := c.Tokenizer + c.Shape + strings.Join(c.Control, "\x00")
 		if encoders[key] == nil {
-			encoders[key] = open(t, testFile(t, c.Tokenizer), c.Control...)
+			encoders[key] = open(t, shaped(t, c.Tokenizer, c.Shape), c.Control...)
 		}
 		got := encode(t, encoders[key], c.Text)
 		if diff := cmp.Diff(c.IDs, append([]int32{}, got.IDs...)); diff != "" {
-			t.Errorf("%s control %q text %q: ids (-library +ours)\n%s", c.Tokenizer, c.Control, c.Text, diff)
+			t.Errorf("%s %s control %q text %q: ids (-library +ours)\n%s", c.Tokenizer, c.Shape, c.Control, c.Text, diff)
 		}
 	}
 	if lines.Err() != nil || n < 500 {
 		t.Fatalf("%d cases read, error %v", n, lines.Err())
 	}
+}
+
+// shaped returns a tokenizer of the tests with the parts of a family of shapes.json; "" changes nothing.
+func shaped(t testing.TB, name, shape string) []byte {
+	t.Helper()
+	data := testFile(t, name)
+	if shape == "" {
+		return data
+	}
+	var shapes map[string]map[string]any
+	var whole map[string]any
+	if err := errors.Join(json.Unmarshal(testFile(t, "shapes.json"), &shapes), json.Unmarshal(data, &whole)); err != nil {
+		t.Fatal(err)
+	}
+	part := shapes[shape]
+	whole["model"].(map[string]any)["ignore_merges"] = part["ignore_merges"]
+	whole["normalizer"], whole["pre_tokenizer"] = part["normalizer"], part["pre_tokenizer"]
+	data, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // TestParityGenerated puts pieces together that meet at awkward places.
