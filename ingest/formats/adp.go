@@ -31,14 +31,7 @@ const (
 )
 
 func (a *adp) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = a.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, a.record)
 }
 
 func (a *adp) record(v jsonscan.Value, out *Decoded) error {

@@ -62,14 +62,7 @@ type agentTrace struct {
 }
 
 func (a *agentTrace) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = a.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, a.record)
 }
 
 func (a *agentTrace) record(v jsonscan.Value, out *Decoded) error {

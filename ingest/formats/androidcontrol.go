@@ -57,14 +57,7 @@ type androidControl struct {
 }
 
 func (a *androidControl) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = a.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, a.record)
 }
 
 func (a *androidControl) record(v jsonscan.Value, out *Decoded) error {

@@ -22,14 +22,7 @@ type api struct {
 }
 
 func (a *api) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = a.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, a.record)
 }
 
 func (a *api) record(v jsonscan.Value, out *Decoded) error {

@@ -17,14 +17,7 @@ type atif struct {
 }
 
 func (a *atif) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = a.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, a.record)
 }
 
 func (a *atif) record(v jsonscan.Value, out *Decoded) error {

@@ -72,6 +72,18 @@ func (d *Decoded) reset() {
 	}
 }
 
+// decode parses raw and hands it to record. Where either fails the record is lost, and d is empty.
+func (d *Decoded) decode(raw []byte, record func(jsonscan.Value, *Decoded) error) error {
+	v, err := d.parse(raw)
+	if err == nil {
+		err = record(v, d)
+	}
+	if err != nil {
+		d.reset()
+	}
+	return err
+}
+
 // parse empties d and reads raw as one JSON value.
 func (d *Decoded) parse(raw []byte) (jsonscan.Value, error) {
 	d.reset()

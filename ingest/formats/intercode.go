@@ -100,14 +100,7 @@ type interCode struct {
 }
 
 func (c *interCode) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = c.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, c.record)
 }
 
 func (c *interCode) record(v jsonscan.Value, out *Decoded) error {

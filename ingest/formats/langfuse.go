@@ -70,14 +70,7 @@ func observations(v jsonscan.Value) jsonscan.Value {
 type langfuse struct{ trace }
 
 func (l *langfuse) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = l.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, l.record)
 }
 
 func (l *langfuse) record(v jsonscan.Value, out *Decoded) error {

@@ -62,14 +62,7 @@ type liveMCP struct {
 }
 
 func (l *liveMCP) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = l.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, l.record)
 }
 
 func (l *liveMCP) record(v jsonscan.Value, out *Decoded) error {

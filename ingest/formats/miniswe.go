@@ -14,14 +14,7 @@ type miniSWE struct {
 }
 
 func (s *miniSWE) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = s.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, s.record)
 }
 
 func (s *miniSWE) record(v jsonscan.Value, out *Decoded) error {

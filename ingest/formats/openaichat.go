@@ -16,14 +16,7 @@ type chat struct {
 func newChat(o Options) Decoder { return &chat{acts: acts{opts: o}, list: "messages"} }
 
 func (c *chat) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = c.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, c.record)
 }
 
 // chatRecord holds the members of a record that is an object.

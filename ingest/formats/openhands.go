@@ -26,14 +26,7 @@ type eventAnswer struct {
 }
 
 func (h *openHands) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = h.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, h.record)
 }
 
 func (h *openHands) record(v jsonscan.Value, out *Decoded) error {

@@ -66,14 +66,7 @@ type openHandsLegacy struct {
 }
 
 func (h *openHandsLegacy) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = h.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, h.record)
 }
 
 func (h *openHandsLegacy) record(v jsonscan.Value, out *Decoded) error {

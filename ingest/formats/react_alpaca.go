@@ -59,14 +59,7 @@ func reactText(v jsonscan.Value) bool {
 type reactAlpaca struct{ react }
 
 func (r *reactAlpaca) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = r.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, r.record)
 }
 
 func (r *reactAlpaca) record(v jsonscan.Value, out *Decoded) error {

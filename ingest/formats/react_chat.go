@@ -91,14 +91,7 @@ func reactProtocol(messages jsonscan.Value) bool {
 type reactChat struct{ react }
 
 func (r *reactChat) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = r.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, r.record)
 }
 
 func (r *reactChat) record(v jsonscan.Value, out *Decoded) error {

@@ -86,14 +86,7 @@ type shareGPT struct {
 }
 
 func (g *shareGPT) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = g.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, g.record)
 }
 
 func (g *shareGPT) record(v jsonscan.Value, out *Decoded) error {

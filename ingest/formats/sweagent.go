@@ -22,14 +22,7 @@ type sweAgent struct {
 }
 
 func (s *sweAgent) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = s.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, s.record)
 }
 
 func (s *sweAgent) record(v jsonscan.Value, out *Decoded) error {

@@ -67,14 +67,7 @@ func recogniseTauBench(v jsonscan.Value) (why string, marks int) {
 type tauBench struct{ chat }
 
 func (t *tauBench) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = t.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, t.record)
 }
 
 func (t *tauBench) record(v jsonscan.Value, out *Decoded) error {

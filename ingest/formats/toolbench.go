@@ -62,14 +62,7 @@ func recogniseToolBench(v jsonscan.Value) (why string, marks int) {
 type toolBench struct{ chat }
 
 func (t *toolBench) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = t.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, t.record)
 }
 
 func (t *toolBench) record(v jsonscan.Value, out *Decoded) error {

@@ -74,14 +74,7 @@ type typedContent struct {
 }
 
 func (c *typedContent) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = c.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, c.record)
 }
 
 func (c *typedContent) record(v jsonscan.Value, out *Decoded) error {

@@ -16,14 +16,7 @@ type unified struct {
 }
 
 func (u *unified) Decode(raw []byte, out *Decoded) error {
-	v, err := out.parse(raw)
-	if err == nil {
-		err = u.record(v, out)
-	}
-	if err != nil {
-		out.reset()
-	}
-	return err
+	return out.decode(raw, u.record)
 }
 
 // unifiedRecord holds a record's members, so that their order does not matter.
