@@ -48,10 +48,13 @@ demo: build
 
 # Everything: rules, Go tests with the race detector, and the proofs that need Python.
 test: hf lint
+	@test -n "$$TURNMILL_DATA" || echo "test: TURNMILL_DATA is not set: tests over recorded runs of others are left out"
+	@command -v zstd >/dev/null || echo "test: no program zstd: one test of its windows is left out; another makes such frames itself"
 	$(GO) test -race -shuffle=on -timeout 30m ./...
 	$(if $(GOHF),$(GO) test -race -shuffle=on -timeout 30m $(GOHF) ./shard/hf)
 	$(if $(GOHF),$(GO) test -race -timeout 30m $(GOHF) -run 'TestOpenTokenizer|TestHF' ./pipelines)
 	$(MAKE) --no-print-directory parity
+	$(if $(GOHF),TURNMILL_QWEN3="$$(ls "$$PWD"/build/parity/*qwen3-*/tokenizer.json)" $(GO) test $(GOHF) -run TestParityQwen3 ./shard/hf)
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/internal/fsync"
 )
 
 // FileSum names one file of a run and what it holds.
@@ -69,13 +70,7 @@ func (machine) create(name string) (diskFile, error) {
 
 func (machine) rename(from, to string) error { return os.Rename(from, to) }
 
-func (machine) syncDir(name string) error {
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
+func (machine) syncDir(name string) error { return fsync.Dir(name) }
 
 // sink returns where the run's files go.
 func (o *Options) sink() sink {

@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"errors"
 	"io"
 	"math"
 
@@ -55,7 +54,7 @@ func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts,
 // ingestStream is Ingest from standard input.
 func ingestStream(ctx context.Context, o *IngestOptions, opts *Options, out io.Writer) (*stats.Counts, error) {
 	if len(o.Inputs) > 1 {
-		return nil, &UsageError{errors.New(`input "-": standard input is read alone; try to join the inputs before, as in cat a.jsonl b.jsonl | turnmill`)}
+		return nil, &UsageError{errNotAlone}
 	}
 	s, err := openStream(ctx, opts)
 	if err != nil {

@@ -163,7 +163,7 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("--validation %q: %w", o.Validation, err))
 	}
 	if o.streams() && len(o.Inputs) > 1 {
-		errs = append(errs, errors.New(`input "-": standard input is read alone; try to join the inputs before, as in cat a.jsonl b.jsonl | turnmill`))
+		errs = append(errs, errNotAlone)
 	}
 	if o.streams() && o.Partitions > 0 {
 		errs = append(errs, errors.New("--partitions: how much standard input holds is not known before it ends; try --partition-bytes"))

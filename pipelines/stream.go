@@ -49,6 +49,9 @@ type stream struct {
 	ended bool
 }
 
+// errNotAlone refuses inputs beside standard input.
+var errNotAlone = errors.New(`input "-": standard input is read alone; try to join the inputs before, as in cat a.jsonl b.jsonl | turnmill`)
+
 // streams tells whether the options name standard input.
 func (o *Options) streams() bool { return slices.Contains(o.Inputs, "-") }
 

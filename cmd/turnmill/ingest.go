@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnmill/turnmill/internal/fsync"
 	"github.com/turnmill/turnmill/internal/zstdio"
 	"github.com/turnmill/turnmill/pipelines"
 )
@@ -151,22 +152,13 @@ func (l *lines) finish() error {
 	if err == nil && l.temp != "" {
 		if err = os.Rename(l.temp, l.name); err == nil {
 			l.temp = ""
-			err = syncDir(filepath.Dir(l.name))
+			err = fsync.Dir(filepath.Dir(l.name))
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", l.name, err)
 	}
 	return nil
-}
-
-// syncDir makes a rename in a directory last.
-func syncDir(name string) error {
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // abort removes what is not finished.

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/turnmill/turnmill/internal/fsync"
 )
 
 // store puts what was fetched into the cache: the blob, then the link to it, then the ref that leads there,
@@ -76,14 +78,6 @@ func whole(path string, create func(temp string) error) error {
 			os.Remove(temp)
 			return err
 		}
-		return syncDir(dir)
+		return fsync.Dir(dir)
 	}
-}
-
-func syncDir(name string) error {
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
