@@ -16,7 +16,7 @@ HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(
 HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
 GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
 
-.PHONY: all build demo hf test lint golden fuzz soak bench parity parity-ids clean
+.PHONY: all build demo hf test lint golden fuzz mutants soak bench parity parity-ids clean
 
 all: build
 
@@ -71,6 +71,10 @@ golden:
 # A minute a target.
 fuzz:
 	@$(if $(GOHF),GOFLAGS=-tags=hf) scripts/fuzz 60s
+
+# A thousand damaged copies of published files (TURNMILL_DATA), else of samples, through ingest and cpt.
+mutants:
+	$(GO) test -run TestMutants -v ./pipelines -mutants 1000
 
 # Random inputs and flags, killed at random moments and run again, for TURNMILL_SOAK (30m), and 200 kills.
 soak:
