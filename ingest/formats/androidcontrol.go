@@ -138,27 +138,10 @@ func (a *androidControl) play(actions, instructions jsonscan.Value) error {
 		a.state = a.trees[i]
 		a.think.add(instructions.At(i).Str(&a.out.arena))
 		k := call{name: kind.Str(&a.out.arena), answer: -1}
-		k.text = a.arguments(k.name, action)
+		k.text = a.out.otherMembers(k.name, action, "action_type")
 		a.call(k)
 		a.answer(result{text: a.trees[i+1], mute: a.trees[i+1] == ""})
 		i++
 	}
 	return nil
-}
-
-// arguments returns the canonical text of an action: its other members are its arguments.
-func (a *androidControl) arguments(name string, action jsonscan.Value) string {
-	b := jsonscan.AppendQuoted(append(a.out.arena.Open(), `{"name":`...), name)
-	b = append(b, `,"arguments":{`...)
-	n := 0
-	for k, m := range action.Members() {
-		if k.Is("action_type") {
-			continue
-		}
-		if n++; n > 1 {
-			b = append(b, ',')
-		}
-		b = a.out.appendVerbatim(append(a.out.appendVerbatim(b, k), ':'), m)
-	}
-	return a.out.arena.Close(append(b, "}}"...))
 }

@@ -255,7 +255,7 @@ func TestMutatedRealFiles(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	for _, under := range []string{"swe-agent", "atif-harbor", "atif-nemo", "adp-atif", "tau-bench", "claude-code",
 		"mini-swe-agent", "openhands", "toolbench", "llama-factory", "livemcpbench", "intercode", "fireact", "reflexion",
-		"adp", "langfuse", "asciinema", "otel-otlp"} {
+		"adp", "langfuse", "asciinema", "otel-otlp", "androidworld-m3a"} {
 		files := realFiles(t, under)
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			seeds := [][]byte{files[name]}

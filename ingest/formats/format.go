@@ -57,6 +57,7 @@ func All() []Format {
 		adpFormat(),
 		nnetnavFormat(),
 		androidControlFormat(),
+		m3aFormat(),
 		tauBenchFormat(),
 		tauFewShotFormat(),
 		claudeCodeFormat(),

@@ -51,6 +51,7 @@ func FuzzDecodeReactLog(f *testing.F)        { fuzzDecode(f, "react-log") }
 func FuzzDecodeADP(f *testing.F)             { fuzzDecode(f, "adp") }
 func FuzzDecodeNNetNav(f *testing.F)         { fuzzDecode(f, "nnetnav") }
 func FuzzDecodeAndroidControl(f *testing.F)  { fuzzDecode(f, "androidcontrol") }
+func FuzzDecodeM3A(f *testing.F)             { fuzzDecode(f, "m3a") }
 func FuzzDecodeLangfuse(f *testing.F)        { fuzzDecode(f, "langfuse") }
 func FuzzDecodeOTLP(f *testing.F)            { fuzzDecode(f, "otlp") }
 func FuzzDecodeAsciicast(f *testing.F)       { fuzzDecode(f, "asciicast") }

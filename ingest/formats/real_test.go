@@ -32,6 +32,7 @@ func TestRealFiles(t *testing.T) {
 		"adp":                {"adp"},
 		"nnetnav":            {"adp"},
 		"androidcontrol":     {"adp"},
+		"m3a":                {"androidworld-m3a"},
 		"langfuse":           {"langfuse"},
 		"otlp":               {"otel-otlp"},
 		"asciicast":          {"asciinema"},
