@@ -8,11 +8,19 @@ import (
 // attention masks, a row group of the turns table, the encoders' windows.
 const writerBytes = 104 << 20
 
+// auditBytes is what is left of that where no rows are written.
+const auditBytes = 40 << 20
+
 // splitBytes is what the files of one more split hold.
 const splitBytes = 64 << 20
 
 // writers returns what the files of one partition hold.
-func (s *setup) writers() int64 { return writerBytes + int64(len(s.plan.splits())-1)*splitBytes }
+func (s *setup) writers() int64 {
+	if s.plan.audits() {
+		return auditBytes
+	}
+	return writerBytes + int64(len(s.plan.splits())-1)*splitBytes
+}
 
 // memoryBudget returns how many partitions may be open at once and how many bytes may be in flight. Where not
 // every worker's cache has room, o.Workers becomes what has.

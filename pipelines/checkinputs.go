@@ -39,7 +39,7 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 		return err
 	}
 	whole.paths, whole.stream = s.paths, s.stream
-	if t := &again.Tokenizer; t.Vocabulary != model.Size() || t.Engine != model.engine || again.Chat.SHA256 != whole.chat.SHA256() {
+	if t := &again.Tokenizer; again.tokens() && (t.Vocabulary != model.Size() || t.Engine != model.engine || again.Chat.SHA256 != whole.chat.SHA256()) {
 		c.fault("plan.json", "engine %s, a vocabulary of %d and chat %s are not those of the tokenizer that it names", t.Engine, t.Vocabulary, again.Chat.Name)
 		return nil
 	}

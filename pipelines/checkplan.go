@@ -11,10 +11,15 @@ import (
 // planItself looks at what the plan repeats.
 func (c *checker) planItself() {
 	p := c.plan
-	if p.Pipeline != "cpt" {
-		c.fault("plan.json", "pipeline %q; this check knows cpt", p.Pipeline)
+	if p.Pipeline != pipelineCPT && !p.audits() {
+		c.fault("plan.json", "pipeline %q; this check knows cpt and audit", p.Pipeline)
 	}
-	if !slices.Contains(engines[:], p.Tokenizer.Engine) {
+	switch {
+	case !p.tokens():
+		if !p.audits() || p.Tokenizer != (TokenizerInfo{}) || p.Chat != (ChatInfo{}) {
+			c.fault("plan.json", "only an audit does without a tokenizer, and then without a chat format")
+		}
+	case !slices.Contains(engines[:], p.Tokenizer.Engine):
 		c.fault("plan.json", "no engine is called %q", p.Tokenizer.Engine)
 	}
 	names := p.Config.Filters

@@ -86,7 +86,9 @@ func reasonsOf(p *Plan) (reasons [2][]turnmill.Reason) {
 	if !p.Config.TrainDialogue {
 		reasons[0] = append(reasons[0], turnmill.ReasonDialogue)
 	}
-	reasons[1] = []turnmill.Reason{turnmill.ReasonTurnTooLong, turnmill.ReasonSystemTooLong, turnmill.ReasonNoLoss, turnmill.ReasonUnencodable}
+	if p.tokens() {
+		reasons[1] = []turnmill.Reason{turnmill.ReasonTurnTooLong, turnmill.ReasonSystemTooLong, turnmill.ReasonNoLoss, turnmill.ReasonUnencodable}
+	}
 	for _, f := range filter.All() {
 		if !slices.Contains(p.Config.Filters, f.Name) {
 			continue
@@ -216,7 +218,7 @@ func (p *partitionCheck) startTurn(t *stats.TurnRow, at func(string, ...any)) er
 	if u.document && t.Turn != u.last.Turn+1 || t.Turn < 0 {
 		at("windows of a document count from 0")
 	}
-	if u.document && u.last.Turn >= 0 && u.last.ObservationTokens != u.last.TokenEnd-u.last.TokenStart {
+	if u.document && !p.plan.audits() && u.last.Turn >= 0 && u.last.ObservationTokens != u.last.TokenEnd-u.last.TokenStart {
 		at("the window before it has an end token, which only a document's last window has")
 	}
 	u.last = *t
@@ -227,7 +229,7 @@ func (p *partitionCheck) startTurn(t *stats.TurnRow, at func(string, ...any)) er
 	if t.Status == "dropped" {
 		u.dropped = append(u.dropped, droppedTurn{t.Turn, t.Reason})
 	}
-	if t.Shard != "" {
+	if t.Shard != "" || p.plan.audits() && t.Status != "dropped" {
 		u.placed = true
 		if !u.recordOut {
 			u.recordOut = true
@@ -265,7 +267,7 @@ func (p *partitionCheck) endUnit() error {
 		return nil
 	case !u.placed:
 		return p.gone(u)
-	case u.document && u.last.Shard != "" && u.last.ObservationTokens != u.last.TokenEnd-u.last.TokenStart-1:
+	case u.document && !p.plan.audits() && u.last.Shard != "" && u.last.ObservationTokens != u.last.TokenEnd-u.last.TokenStart-1:
 		p.fault(turnsPath(p.commit.Partition), "%s, turn %d: a document's last window has an end token", u.first.ID, u.last.Turn)
 	case !u.document:
 		p.each(u.first.Domain, func(l *stats.Ledger) { l.Trajectories.Out++ })
@@ -295,6 +297,10 @@ func (p *partitionCheck) compareCounts(i int) {
 	spliced := p.commit.Counts.Repairs[stats.InputNotes][turnmill.NoteSplicedLine.String()] // lines that were several records
 	if got := p.commit.Counts.Ledger.Total.Records.In; got < framed || got > framed && spliced == 0 {
 		p.fault(path, "%d records in, the ranges hold %d with their lost parts, and %d lines were spliced", got, framed, spliced)
+	}
+	if p.plan.audits() { // of rows that are not kept only the trained tokens stand in turns
+		p.counts.Tokens.Rows, p.counts.Tokens.All = p.commit.Counts.Tokens.Rows, p.commit.Counts.Tokens.All
+		p.counts.Tokens.Context = p.counts.Tokens.All - p.counts.Tokens.Trained
 	}
 	if p.counts.Tokens != p.commit.Counts.Tokens {
 		p.fault(path, "tokens %+v; the shards hold %+v", p.commit.Counts.Tokens, p.counts.Tokens)

@@ -26,7 +26,7 @@ func (p *partitionCheck) maskOf(t *stats.TurnRow, at func(string, ...any)) {
 		at("category %s, keep %v; the table gives %s, %v", t.Category, t.Keep, category, keep.Float())
 	}
 	kept := p.mode != mask.ModeTurn || mask.Keeps(mask.Draw(p.plan.Mask.Seed, t.ID, int(t.Turn)), keep)
-	if p.mode == mask.ModeToken && t.Shard != "" {
+	if p.mode == mask.ModeToken && p.plan.tokens() && t.Status != "dropped" {
 		kept = t.TrainedTokens > 0
 	}
 	if kept != t.Kept {
@@ -42,6 +42,9 @@ func (p *partitionCheck) documentTurn(t *stats.TurnRow, at func(string, ...any))
 		t.Tool != "" || t.TaskID != "" || t.Agent != "" {
 		at("a document is always kept and has no statistics, tools, task or agent")
 	}
+	if p.plan.audits() {
+		return
+	}
 	loss := t.TokenEnd - t.TokenStart
 	if t.Turn == 0 && t.TokenStart == 0 {
 		loss--
@@ -54,6 +57,16 @@ func (p *partitionCheck) documentTurn(t *stats.TurnRow, at func(string, ...any))
 // statusOf proves that status, reason, place and tokens agree.
 func (p *partitionCheck) statusOf(t *stats.TurnRow, at func(string, ...any)) {
 	placed, trained, reason := t.Shard != "", t.TrainedTokens, turnmill.Reason(t.Reason)
+	if p.plan.audits() { // nothing has a place
+		if placed {
+			at("it says that it stands in %s, and an audit has no rows", t.Shard)
+		}
+		placed = t.Status != "dropped"
+	}
+	if !p.plan.tokens() {
+		p.statusWithoutTokens(t, at)
+		return
+	}
 	ok := false
 	switch {
 	case t.Status == "target":
@@ -74,6 +87,27 @@ func (p *partitionCheck) statusOf(t *stats.TurnRow, at func(string, ...any)) {
 	}
 	if t.Category != "" && t.TargetTokens != 0 && p.plan.Config.Objective == "world-model" && t.TargetTokens != t.ObservationTokens+1 {
 		at("%d target tokens; the observation has %d and its end token", t.TargetTokens, t.ObservationTokens)
+	}
+}
+
+// statusWithoutTokens is statusOf where nothing was encoded.
+func (p *partitionCheck) statusWithoutTokens(t *stats.TurnRow, at func(string, ...any)) {
+	reason := turnmill.Reason(t.Reason)
+	lost := p.mode != mask.ModeOff && (!t.Kept || t.Keep == 0)
+	ok := false
+	switch {
+	case t.Status == "target":
+		ok = t.Reason == "" && !lost
+	case t.Status == "context" && reason == turnmill.ReasonMasked:
+		ok = lost && t.Category != ""
+	case t.Status == "context":
+		ok = slices.Contains(p.reasons[0], reason)
+	case t.Status == "dropped":
+		ok = slices.Contains(p.reasons[1], reason)
+	}
+	if !ok || t.ObservationTokens != 0 || t.TargetTokens != 0 || t.TrainedTokens != 0 || t.KeptSpans != nil {
+		at("status %q, reason %q, kept %v, %d tokens, spans %v do not go together, without a tokenizer",
+			t.Status, t.Reason, t.Kept, t.ObservationTokens, t.KeptSpans)
 	}
 }
 
@@ -106,8 +140,11 @@ func (p *partitionCheck) countTurn(t *stats.TurnRow) {
 			l.LossTokens.Drop(reason, target)
 		}
 	})
-	if t.Category != "" && target > 0 && reason != turnmill.ReasonTurnTooLong {
-		p.counts.AddTurn(turnmill.Domain(t.Domain), t.Category, maskCount(t))
+	if tokens := p.plan.tokens(); decided(t, tokens) {
+		p.counts.AddTurn(turnmill.Domain(t.Domain), t.Category, maskCount(t, tokens))
+	}
+	if p.plan.audits() { // the shards give them otherwise
+		p.counts.Tokens.Trained += trained
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 	"github.com/turnmill/turnmill/mask"
 )
 
-// PlanCPT writes the plan of a CPT run into OUT, for Run and Merge. An OUT with that very plan stays as it is.
+// PlanCPT writes the plan of a run into OUT, for Run and Merge. An OUT with that very plan stays as it is.
 func PlanCPT(ctx context.Context, o Options) (*Plan, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if o.streams() {
-		return nil, &UsageError{errors.New(`input "-": standard input has no second reading, so that it cannot be planned; use turnmill cpt`)}
+		return nil, &UsageError{errors.New(`input "-": standard input has no second reading, so that it cannot be planned; use turnmill ` + o.pipeline())}
 	}
 	s, _, err := plan(ctx, &o)
 	if err != nil {
@@ -50,7 +50,7 @@ func Run(ctx context.Context, o Options, partition int) error {
 	}
 	defer unlock()
 	if p.streams() {
-		return &UsageError{fmt.Errorf("%s: it reads standard input, which has no partitions to run; feed the same bytes to turnmill cpt", o.Output)}
+		return &UsageError{fmt.Errorf("%s: it reads standard input, which has no partitions to run; feed the same bytes to turnmill %s", o.Output, p.Pipeline)}
 	}
 	if n := len(p.Partitions); partition < 0 || partition >= n {
 		return &UsageError{fmt.Errorf("--partition %d: the plan has %d, counted from 0", partition, n)}
@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options, partition int) error {
 		return err
 	}
 	s.planSum, s.stored = planSum, o.stored
-	if s.chat.SHA256() != p.Chat.SHA256 {
+	if p.tokens() && s.chat.SHA256() != p.Chat.SHA256 {
 		return &UsageError{fmt.Errorf("%s: chat format %s is not what it was when this was planned; plan anew with --restart", o.Output, p.Chat.Name)}
 	}
 	if s.paths, err = inputsOf(&o, p); err != nil {
@@ -96,7 +96,7 @@ func Merge(ctx context.Context, o Options) (*Manifest, error) {
 		return nil, err
 	}
 	if p.streams() {
-		if err := streamEnded(o.Output, planSum); err != nil {
+		if err := streamEnded(o.Output, p.Pipeline, planSum); err != nil {
 			return nil, err
 		}
 	}
@@ -118,11 +118,11 @@ func Merge(ctx context.Context, o Options) (*Manifest, error) {
 }
 
 // streamEnded makes sure that standard input is committed up to its end.
-func streamEnded(root, planSum string) error {
+func streamEnded(root, pipeline, planSum string) error {
 	for i := 0; ; i++ {
 		switch c := committed(root, planSum, i); {
 		case c == nil:
-			return fmt.Errorf("%s: standard input was not read to its end, or partition %d has lost a file; feed the same bytes to turnmill cpt", root, i)
+			return fmt.Errorf("%s: standard input was not read to its end, or partition %d has lost a file; feed the same bytes to turnmill %s", root, i, pipeline)
 		case c.Last:
 			return nil
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// CPT prepares a corpus: plan, then every partition that has no valid commit, then merge. It returns the
+// CPT prepares a corpus, or audits it where the options say so: plan, then every partition that has no valid commit, then merge. It returns the
 // manifest of what was done, with a *ThresholdError when a rate was passed; with any other error it
 // returns none, and the same call goes on where it stopped.
 //
@@ -172,7 +172,7 @@ func startRun(o *Options, s *setup, budget int64, todo []int) (*running, error) 
 	if err != nil {
 		return nil, err
 	}
-	o.logger().Info("start", "tokenizer", s.plan.Tokenizer.Name, "engine", s.plan.Tokenizer.Engine, "chat", s.plan.Chat.Name, "inputs", len(s.plan.Inputs), "workers", o.workers())
+	o.logger().Info("start", "pipeline", s.plan.Pipeline, "tokenizer", s.plan.Tokenizer.Name, "engine", s.plan.Tokenizer.Engine, "chat", s.plan.Chat.Name, "inputs", len(s.plan.Inputs), "workers", o.workers())
 	return &running{newPool(s, budget, o.workers(), newProgress(o, s, todo)), log, o.sink(), time.Now()}, nil
 }
 

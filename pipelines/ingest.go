@@ -72,7 +72,7 @@ func ingestStream(ctx context.Context, o *IngestOptions, opts *Options, out io.W
 func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) *ingester {
 	return &ingester{
 		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
-		account:  newOutcome(mask.ModeOff), counts: stats.NewCounts(), out: out, rejected: o.Rejected,
+		account:  newOutcome(mask.ModeOff, false), counts: stats.NewCounts(), out: out, rejected: o.Rejected,
 	}
 }
 

@@ -115,15 +115,20 @@ func merged(p *Plan, planSum string, commits []*Commit, duplicates int64) (*Mani
 		}
 		files = append(files, more...)
 	}
-	files = append(files, file{"dataset_dict.json", arrow.DatasetDict(p.splits())})
+	if !p.audits() {
+		files = append(files, file{"dataset_dict.json", arrow.DatasetDict(p.splits())})
+	}
 	for _, f := range files {
 		m.Files = append(m.Files, FileSum{Path: f.path, Bytes: int64(len(f.data)), SHA256: hexSum(f.data)})
 	}
 	return m, append(files, file{"manifest.json", encodeJSON(m)}), nil
 }
 
-// splits returns the names of the splits that a run has, rows or not.
+// splits returns the names of the splits that a run has, with rows or without; an audit has none.
 func (p *Plan) splits() []string {
+	if p.audits() {
+		return nil
+	}
 	if p.Config.Validation != "0" {
 		return splitNames[:]
 	}

@@ -18,11 +18,12 @@ import (
 	"github.com/turnmill/turnmill/shard/hub"
 )
 
-// Options are the settings of a CPT run, as the command line and the recipe give them. Zero values mean
+// Options are the settings of a run, as the command line and the recipe give them. Zero values mean
 // the defaults of DefaultOptions; Validate joins all problems.
 type Options struct {
-	Inputs []string
-	Output string
+	Pipeline string // "cpt", or "audit", which writes no rows and needs no tokenizer; "": cpt
+	Inputs   []string
+	Output   string
 
 	Format        string
 	Domain        string
@@ -147,10 +148,10 @@ func (o *Options) Validate() error {
 		}
 	}
 	errs = append(errs, o.rateErrors()...)
-	if o.Mask == "weight" && o.Profile == "hf" {
+	if o.Mask == "weight" && o.Profile == "hf" && !o.audits() {
 		errs = append(errs, errors.New("--mask weight: the profile hf has no column for weights; try --profile weighted"))
 	}
-	if o.Mask != "weight" && o.Profile == "weighted" {
+	if o.Mask != "weight" && o.Profile == "weighted" && !o.audits() {
 		errs = append(errs, errors.New("--profile weighted: weights come from --mask weight; add it, or try --profile hf"))
 	}
 	if o.Objective == "policy" && o.Mask == "weight" {
@@ -168,7 +169,7 @@ func (o *Options) Validate() error {
 	if o.streams() && o.Partitions > 0 {
 		errs = append(errs, errors.New("--partitions: how much standard input holds is not known before it ends; try --partition-bytes"))
 	}
-	if o.Tokenizer == "" {
+	if o.Tokenizer == "" && !o.audits() {
 		errs = append(errs, errors.New("--tokenizer is required: "+tokenizerNames))
 	}
 	if err := errors.Join(errs...); err != nil {

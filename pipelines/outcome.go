@@ -29,6 +29,7 @@ type outcome struct {
 	records int64 // decoded
 	units   int64 // trajectories and documents
 	mode    mask.Mode
+	tokens  bool // turns are encoded
 	part    bool // rows alone; the rest of the job follows
 
 	arena jsonscan.Arena
@@ -47,7 +48,9 @@ type recordAccount struct {
 	detail       string
 }
 
-func newOutcome(mode mask.Mode) *outcome { return &outcome{counts: stats.NewCounts(), mode: mode} }
+func newOutcome(mode mask.Mode, tokens bool) *outcome {
+	return &outcome{counts: stats.NewCounts(), mode: mode, tokens: tokens}
+}
 
 func (o *outcome) reset() {
 	o.rows.Reset()
@@ -278,8 +281,8 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 		}
 		o.place(&row, r)
 		o.turns = append(o.turns, row)
-		if r.Loss > 0 && r.Reason != turnmill.ReasonTurnTooLong {
-			o.counts.AddTurn(t.Domain, row.Category, maskCount(&row))
+		if decided(&row, o.tokens) {
+			o.counts.AddTurn(t.Domain, row.Category, maskCount(&row, o.tokens))
 		}
 		if stays && r.Status == turnmill.StatusDropped {
 			index := t.Turns[i].Index
@@ -291,10 +294,10 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 
 // maskCount is what a turn adds to the mask statistics. It depends on the turn's row alone, so that check
 // finds the same from the table.
-func maskCount(row *stats.TurnRow) stats.MaskCount {
+func maskCount(row *stats.TurnRow, tokens bool) stats.MaskCount {
 	m := stats.MaskCount{Turns: 1, ObservationTokens: int64(row.ObservationTokens), TargetTokens: int64(row.TargetTokens),
 		KeptTokens: int64(row.TrainedTokens), ExpectedShare: row.Keep}
-	if row.TrainedTokens > 0 {
+	if row.TrainedTokens > 0 || !tokens && row.Status == turnmill.StatusTarget.String() {
 		m.KeptTurns = 1
 	}
 	return m
@@ -349,7 +352,7 @@ func (o *outcome) document(d *turnmill.Document, res *shard.Result) {
 		if r.Row >= 0 {
 			span := r.Response
 			row.Row, row.TokenStart, row.TokenEnd = int64(r.Row), span.Start, span.End
-		} else if res.Reason == "" { // the document stays, and this window of it goes
+		} else if res.Reason == "" && r.Status == turnmill.StatusDropped { // the document stays, and this window of it goes
 			o.reject(rejectLine{Kind: "turn", Status: "dropped", Reason: r.Reason, ID: d.ID, Turn: &i, Domain: d.Domain})
 		}
 		o.turns = append(o.turns, row)
@@ -363,7 +366,7 @@ func countDocument(l *stats.Ledger, res *shard.Result) {
 		r := &res.Turns[i]
 		l.Turns.In++
 		l.LossTokens.In += int64(r.Loss)
-		if r.Row >= 0 {
+		if r.Status != turnmill.StatusDropped {
 			l.Turns.Out++
 			l.LossTokens.Out += int64(r.Trained)
 		} else {

@@ -96,7 +96,7 @@ func (w *partitionWriter) write(o *outcome) error {
 	for i := range o.turns {
 		t := &o.turns[i]
 		t.Record, t.Trajectory = t.Record+w.records, t.Trajectory+w.units
-		if t.Row >= 0 {
+		if t.Row >= 0 && !w.setup.plan.audits() {
 			at := w.places[t.Row]
 			t.Shard, t.Row = at.shard, at.row
 		}
@@ -114,8 +114,13 @@ func (w *partitionWriter) write(o *outcome) error {
 	return nil
 }
 
-// row appends one row to the split's current shard, or to a new one when it would grow past the limit.
+// row counts one row and appends it to the split's current shard, or to a new one when it would grow past the
+// limit.
 func (w *partitionWriter) row(row *turnmill.Row, to split) (place, error) {
+	w.count(row)
+	if w.setup.plan.audits() {
+		return place{}, nil
+	}
 	s := &w.shards[to]
 	bytes := rowBytes(w.setup.profile, len(row.IDs))
 	if s.file != nil && s.arrow.Rows() > 0 && s.arrow.Size()+bytes > w.setup.plan.Config.ShardBytes {
@@ -132,6 +137,10 @@ func (w *partitionWriter) row(row *turnmill.Row, to split) (place, error) {
 	if err := s.arrow.Append(row); err != nil {
 		return place{}, fmt.Errorf("%s: %w", at.shard, err)
 	}
+	return at, nil
+}
+
+func (w *partitionWriter) count(row *turnmill.Row) {
 	t := &w.counts.Tokens
 	t.Rows++
 	t.All += int64(len(row.IDs))
@@ -139,7 +148,6 @@ func (w *partitionWriter) row(row *turnmill.Row, to split) (place, error) {
 		t.Trained += int64(row.Turns[i].Trained)
 	}
 	t.Context = t.All - t.Trained
-	return at, nil
 }
 
 // rowBytes is what a row adds to a shard: 4 bytes a token and an offset in each column.

@@ -14,7 +14,7 @@ type worker struct {
 	unpacker
 	filters *filter.Chain
 	mask    *mask.Masker
-	builder *shard.Builder
+	builder rowBuilder
 	draw    *tokenDraw // mode token, else nil
 	splits  splitter
 

@@ -96,13 +96,16 @@ func (e *estimate) sample(ctx context.Context, r Range) error {
 	in := &e.s.plan.Inputs[r.Input]
 	config := &e.s.plan.Config
 	var read, text int64
-	out := newOutcome(e.s.mode)
+	out := newOutcome(e.s.mode, e.s.plan.tokens())
 	_, err := readRange(ctx, in, r, e.s.paths[r.Input], limits{record: config.MaxRecord, window: config.MaxWindow}, &read, func(from source, rec frame.Record, err error) error {
 		if err == nil {
 			e.worker.record(from, rec, out)
 		}
 		text += int64(len(rec.Data))
 		for i := range out.rows.Rows {
+			if e.s.plan.audits() {
+				break
+			}
 			e.written += rowBytes(e.s.profile, len(out.rows.Rows[i].IDs))
 		}
 		e.written += int64(len(out.turns))*turnBytes + int64(len(out.rejects))/8

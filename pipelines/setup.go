@@ -35,15 +35,9 @@ type setup struct {
 
 // resolve loads what the options name and returns the setup with a plan that lacks its inputs.
 func resolve(ctx context.Context, o *Options) (*setup, error) {
-	t, info, err := loadTokenizer(ctx, o.Tokenizer, o.Engine, o.Hub)
+	t, info, name, err := o.tokenizer(ctx)
 	if err != nil {
 		return nil, err
-	}
-	name := o.Chat
-	if name == "auto" {
-		if name, err = chat.Auto(t); err != nil {
-			return nil, &UsageError{err}
-		}
 	}
 	filters, err := filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue})
 	if err != nil {
@@ -58,7 +52,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		mode = "off" // the mask is of observations
 	}
 	p := &Plan{
-		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: "cpt",
+		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: o.pipeline(),
 		Config: Config{
 			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, KeepThought: o.KeepThought,
 			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(),
@@ -68,21 +62,42 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		Chat:      ChatInfo{Name: name},
 		Mask:      MaskInfo{Mode: mode, Table: o.MaskTable.Spec(), SHA256: o.MaskTable.Hash(), Words: mask.WordsVersion, Seed: o.Seed},
 	}
+	if o.audits() {
+		p.Config.rowless(mode)
+	}
 	return load(p, t)
+}
+
+// tokenizer loads the tokenizer that the options name, and names its chat format. An audit may have none.
+func (o *Options) tokenizer(ctx context.Context) (t *tokenizer, info TokenizerInfo, chatName string, err error) {
+	if o.Tokenizer == "" && o.audits() {
+		return noTokenizer(), info, "", nil
+	}
+	if t, info, err = loadTokenizer(ctx, o.Tokenizer, o.Engine, o.Hub); err != nil {
+		return nil, info, "", err
+	}
+	if chatName = o.Chat; chatName == "auto" {
+		if chatName, err = chat.Auto(t); err != nil {
+			return nil, info, "", &UsageError{err}
+		}
+	}
+	return t, info, chatName, nil
 }
 
 // load makes a setup from a plan: the inverse of what resolve wrote into it.
 func load(p *Plan, t *tokenizer) (*setup, error) {
 	s := &setup{plan: p, tokenizer: t}
 	var err error
-	if s.chat, err = chat.New(p.Chat.Name, t, chat.Options{Date: p.Config.ChatDate}); err != nil {
-		return nil, &UsageError{err}
-	}
-	if s.encoder, err = t.encoders(s.chat.Control()); err != nil {
-		return nil, &UsageError{fmt.Errorf("--tokenizer %s: %w", p.Tokenizer.Name, err)}
-	}
-	if p.Chat.SHA256 == "" {
-		p.Chat.SHA256 = s.chat.SHA256()
+	if p.tokens() {
+		if s.chat, err = chat.New(p.Chat.Name, t, chat.Options{Date: p.Config.ChatDate}); err != nil {
+			return nil, &UsageError{err}
+		}
+		if s.encoder, err = t.encoders(s.chat.Control()); err != nil {
+			return nil, &UsageError{fmt.Errorf("--tokenizer %s: %w", p.Tokenizer.Name, err)}
+		}
+		if p.Chat.SHA256 == "" {
+			p.Chat.SHA256 = s.chat.SHA256()
+		}
 	}
 	if s.table, err = mask.FromSpec(p.Mask.Table); err != nil {
 		return nil, fmt.Errorf("plan.json: %w", err)
@@ -126,6 +141,26 @@ func indexOf(names []string, name string) int {
 // newWorker returns a worker with an encoder and scratch of its own.
 func (s *setup) newWorker() *worker {
 	c := &s.plan.Config
+	masker, err := mask.New(s.table, s.plan.Mask.Seed, s.mode)
+	if err != nil {
+		panic("pipelines: a validated plan has a table that mask refuses: " + err.Error())
+	}
+	w := &worker{
+		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
+		filters:  s.filters, mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},
+	}
+	if s.mode == mask.ModeToken {
+		w.draw = &tokenDraw{seed: s.plan.Mask.Seed}
+	}
+	return w
+}
+
+// newBuilder returns what takes trajectories to rows, or to verdicts alone.
+func (s *setup) newBuilder() rowBuilder {
+	if !s.plan.tokens() {
+		return &tokenless{mode: s.mode}
+	}
+	c := &s.plan.Config
 	builder, err := shard.NewBuilder(s.chat, s.encoder(), shard.Options{
 		SeqLen: c.SeqLen, Objective: shard.Objective(indexOf(objectives[:], c.Objective)),
 		State: shard.StateMode(indexOf(states[:], c.State)), Weights: s.mode == mask.ModeWeight,
@@ -133,16 +168,5 @@ func (s *setup) newWorker() *worker {
 	if err != nil {
 		panic("pipelines: a validated plan has options that shard refuses: " + err.Error())
 	}
-	masker, err := mask.New(s.table, s.plan.Mask.Seed, s.mode)
-	if err != nil {
-		panic("pipelines: a validated plan has a table that mask refuses: " + err.Error())
-	}
-	w := &worker{
-		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
-		filters:  s.filters, mask: masker, builder: builder, splits: splitter{s.share, s.plan.Mask.Seed},
-	}
-	if s.mode == mask.ModeToken {
-		w.draw = &tokenDraw{seed: s.plan.Mask.Seed}
-	}
-	return w
+	return builder
 }

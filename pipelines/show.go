@@ -104,8 +104,11 @@ func readLocal(root string) (*local, error) {
 	return l, json.Unmarshal(data, l)
 }
 
-// tokenizerOf loads the tokenizer of a run and makes sure that it is the one.
+// tokenizerOf loads the tokenizer of a run, if it has one, and makes sure that it is the one.
 func tokenizerOf(ctx context.Context, root, given string, p *Plan, from hub.Options) (*tokenizer, error) {
+	if !p.tokens() {
+		return noTokenizer(), nil
+	}
 	if given == "" {
 		l, err := readLocal(root)
 		if err != nil {
@@ -125,6 +128,9 @@ func tokenizerOf(ctx context.Context, root, given string, p *Plan, from hub.Opti
 
 // showRow finds the row, and every turn of its trajectory.
 func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
+	if p.audits() {
+		return nil, &UsageError{fmt.Errorf("%s: an audit keeps no rows; try turnmill show INPUT, with the same --id", o.Path)}
+	}
 	model, err := tokenizerOf(ctx, o.Path, o.Tokenizer, p, o.Hub)
 	if err != nil {
 		return nil, err

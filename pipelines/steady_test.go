@@ -78,7 +78,7 @@ func TestSteadyStateAllocates(t *testing.T) {
 	for format, turns := range steadyFormats {
 		t.Run(format, func(t *testing.T) {
 			w, from := turns.worker(t, format)
-			out := newOutcome(mask.ModeTurn)
+			out := newOutcome(mask.ModeTurn, true)
 			raw := frame.Record{Data: turns.record(220), Line: 1}
 			run := func() {
 				out.rows.Reset()
@@ -105,7 +105,7 @@ func TestTurnsCostTheSame(t *testing.T) {
 	for format, turns := range steadyFormats {
 		t.Run(format, func(t *testing.T) {
 			w, from := turns.worker(t, format)
-			out := newOutcome(mask.ModeTurn)
+			out := newOutcome(mask.ModeTurn, true)
 			records := [2][]byte{turns.record(200), turns.record(400)}
 			least := [2]time.Duration{1 << 62, 1 << 62}
 			for range 60 {

@@ -127,6 +127,9 @@ func openTokenizer(data []byte, engine string) (*tokenizer, error) {
 	return t, other
 }
 
+// noTokenizer stands for the tokenizer of an audit that has none.
+func noTokenizer() *tokenizer { return &tokenizer{charge: chargeFactor} }
+
 func newBPE(m *bpe.Model) *tokenizer {
 	return &tokenizer{
 		Vocabulary: m, engine: "bpe", bytes: int64(m.Bytes()), each: bpe.EncoderBytes, charge: chargeFactor,

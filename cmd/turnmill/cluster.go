@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ func newPlan(s streams) *cobra.Command {
 		Short: "Cut a job into partitions, for turnmill run on many machines",
 		Long: `plan lists the inputs once and writes OUT/plan.json: what every partition reads, and everything that decides
 what it writes. Then any number of turnmill run, in any order, at once or again, each do one partition of OUT,
-and turnmill merge makes the whole. The result is the same, to the byte, as that of turnmill cpt.
+and turnmill merge makes the whole. The result is the same, to the byte, as that of turnmill cpt, or audit.
 
 With Slurm:       sbatch --array=0-63 --wrap 'turnmill run out'; then turnmill merge out
 With Kubernetes:  an Indexed Job with completions: 64
@@ -28,27 +29,34 @@ The index comes from --partition, TURNMILL_PARTITION, SLURM_ARRAY_TASK_ID or JOB
 		Example: `  turnmill plan cpt runs/ -o out --tokenizer qwen3/tokenizer.json --partitions 64`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("PIPELINE is missing; there is one: cpt")
+				return errors.New("PIPELINE is missing; there are " + strings.Join(pipelineNames[:], " and "))
 			}
-			return fmt.Errorf("no pipeline is called %q; there is one: cpt", args[0])
+			return fmt.Errorf("no pipeline is called %q; there are %s", args[0], strings.Join(pipelineNames[:], " and "))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 		// Flags are a pipeline's: which pipeline there is not is said first.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 	}
-	cmd.AddCommand(newPlanCPT(s))
+	cmd.AddCommand(
+		newPlanOf(s, "cpt", "Plan trajectories and documents into masked, tokenised shards"),
+		newPlanOf(s, "audit", "Plan what the mask does to a corpus"))
 	return cmd
 }
 
-func newPlanCPT(s streams) *cobra.Command {
+// newPlanOf plans a pipeline, with its flags.
+func newPlanOf(s streams, pipeline, short string) *cobra.Command {
 	o := &cptOptions{Options: pipelines.DefaultOptions()}
+	o.Pipeline = pipeline
 	cmd := &cobra.Command{
-		Use:   "cpt INPUT... -o OUT",
-		Short: "Plan trajectories and documents into masked, tokenised shards",
-		Long: `plan cpt takes the flags of turnmill cpt, and one recipe serves both. Flags that never change a byte, as
---workers and --memory, belong to turnmill run.`,
-		Example: `  turnmill plan cpt runs/ -o out --tokenizer qwen3/tokenizer.json --partitions 64`,
-		Args:    cobra.ArbitraryArgs,
+		Use:   pipeline + " INPUT... -o OUT",
+		Short: short,
+		Long: fmt.Sprintf(`plan %[1]s takes the flags of turnmill %[1]s, and one recipe serves both. Flags that never change a byte, as
+--workers and --memory, belong to turnmill run.`, pipeline),
+		Example: map[string]string{
+			"cpt":   `  turnmill plan cpt runs/ -o out --tokenizer qwen3/tokenizer.json --partitions 64`,
+			"audit": `  turnmill plan audit runs/ -o out --partitions 64`,
+		}[pipeline],
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.resolve(cmd.Flags(), args); err != nil {
 				return err
@@ -79,9 +87,9 @@ func newPlanCPT(s streams) *cobra.Command {
 			return nil
 		},
 	}
-	o.add(cmd.Flags())
+	cmd.Flags().AddFlagSet(without(o.flags(), o.unused()))
 	for _, name := range []string{"workers", "memory", "max-reject-rate", "max-drop-rate", "dry-run", "progress"} {
-		cmd.Flags().Lookup(name).Hidden = true // one recipe serves plan and cpt
+		cmd.Flags().Lookup(name).Hidden = true // one recipe serves plan and pipeline
 	}
 	return cmd
 }
@@ -156,7 +164,7 @@ func newMerge(s streams) *cobra.Command {
 		Use:   "merge OUT",
 		Short: "Make the whole of a planned job whose partitions are done",
 		Long: `merge makes sure that every partition is committed, names those that are not, and writes what speaks of all of
-them: OUT/train/state.json, OUT/dataset_dict.json and, last, OUT/manifest.json.`,
+them: of rows OUT/train/state.json and OUT/dataset_dict.json and, last, OUT/manifest.json.`,
 		Example: `  turnmill merge out`,
 		Args:    oneOUT,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,25 +19,36 @@ func newConfig(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "config PIPELINE [flags of the pipeline]",
 		Short:     "Print the resolved recipe as YAML, each value with where it came from",
+		Long:      "config prints the settings of cpt, or those of them that audit has.",
 		Example:   "  turnmill config cpt -c recipe.yaml --seed 7 > resolved.yaml",
-		ValidArgs: []string{"cpt"},
+		ValidArgs: pipelineNames[:],
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || args[0] != "cpt" {
-				return fmt.Errorf("want the name of a pipeline: cpt")
+			if len(args) == 0 || !slices.Contains(pipelineNames[:], args[0]) {
+				return fmt.Errorf("want the name of a pipeline: %s", strings.Join(pipelineNames[:], " or "))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Pipeline = args[0]
 			flags := map[string]bool{}
-			cmd.Flags().Visit(func(f *pflag.Flag) { flags[f.Name] = true })
+			var errs []error
+			cmd.Flags().Visit(func(f *pflag.Flag) {
+				flags[f.Name] = true
+				if slices.Contains(o.unused(), f.Name) {
+					errs = append(errs, fmt.Errorf("--%s: %s has no such flag", f.Name, o.Pipeline))
+				}
+			})
+			if len(errs) > 0 {
+				return usage(errors.Join(errs...))
+			}
 			var r *recipe
 			if o.recipe != "" {
 				var err error
-				if r, err = applyRecipe(o.recipe, cmd.Flags()); err != nil {
+				if r, err = applyRecipe(o.recipe, cmd.Flags(), o.unused()); err != nil {
 					return err
 				}
 			}
-			return printRecipe(s.out, cmd.Flags(), args[1:], flags, o.recipe, r)
+			return printRecipe(s.out, without(cmd.Flags(), o.unused()), args[1:], flags, o.recipe, r)
 		},
 	}
 	o.add(cmd.Flags())

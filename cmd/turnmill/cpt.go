@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"github.com/turnmill/turnmill/stats"
 )
 
-// cptOptions is what the flags of cpt fill; pipelines.Options follows from it in resolve.
+// cptOptions is what the flags of cpt and audit fill; pipelines.Options follows from it in resolve.
 type cptOptions struct {
 	pipelines.Options
 	recipe    string
@@ -100,7 +101,7 @@ func addOutputFlags(fs *pflag.FlagSet, progress, logFormat *string) {
 func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
 	o.Inputs = args
 	if o.recipe != "" {
-		r, err := applyRecipe(o.recipe, fs)
+		r, err := applyRecipe(o.recipe, fs, o.unused())
 		if err != nil {
 			return err
 		}
@@ -136,7 +137,8 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 		return err
 	}
 	o.Logger, o.Hub = logger, hubFromEnv(logger)
-	meter, err := newMeter(s, o.progress, "cpt")
+	name := cmp.Or(o.Pipeline, "cpt")
+	meter, err := newMeter(s, o.progress, name)
 	if err != nil {
 		return err
 	}
@@ -156,6 +158,14 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 	return err
 }
 
+// unused are the settings of cpt that the pipeline leaves out of a recipe: one recipe serves both.
+func (o *cptOptions) unused() []string {
+	if o.Pipeline == "audit" {
+		return rowFlags[:]
+	}
+	return nil
+}
+
 // writeLedger writes the counts of a run, and what of the whole they do not say.
 func writeLedger(w io.Writer, m *pipelines.Manifest) error {
 	if err := writeTable(w, m.Counts); err != nil {
@@ -173,7 +183,7 @@ func writeLedger(w io.Writer, m *pipelines.Manifest) error {
 	if m.DuplicateIDs > 0 {
 		fmt.Fprintf(w, "\nnote: %s trajectories or documents have an id that came before\n", stats.Thousands(m.DuplicateIDs))
 	}
-	if m.Tokens.Rows == 0 {
+	if m.Tokens.Rows == 0 && m.Pipeline == "cpt" {
 		fmt.Fprintf(w, "\nnote: no row came out; the reasons stand above\n")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -35,8 +36,8 @@ func readSmall(name string) ([]byte, error) {
 }
 
 // applyRecipe reads the file and sets every flag of fs that it names and the command line does not. It
-// reports every unknown or mistyped key with its line, and the nearest name.
-func applyRecipe(file string, fs *pflag.FlagSet) (*recipe, error) {
+// reports every unknown or mistyped key with its line, and the nearest name. Keys in unused are known, and pass.
+func applyRecipe(file string, fs *pflag.FlagSet, unused []string) (*recipe, error) {
 	data, err := readSmall(file)
 	if err != nil {
 		return nil, usage(fmt.Errorf("--recipe: %w", err))
@@ -60,6 +61,9 @@ func applyRecipe(file string, fs *pflag.FlagSet) (*recipe, error) {
 	var errs []error
 	for i := 0; i < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
+		if slices.Contains(unused, key.Value) {
+			continue
+		}
 		if err := r.set(fs, key, value); err != nil {
 			errs = append(errs, fmt.Errorf("%s:%d: %w", file, key.Line, err))
 		}

@@ -200,7 +200,7 @@ func TestConfigRoundTrip(t *testing.T) {
 		second := &cptOptions{Options: pipelines.DefaultOptions()}
 		again := pflag.NewFlagSet("cpt", pflag.ContinueOnError)
 		second.add(again)
-		r, err := applyRecipe(file, again)
+		r, err := applyRecipe(file, again, nil)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, b.Bytes())
 		}
