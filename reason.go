@@ -10,6 +10,7 @@ const (
 	ReasonUnknownFormat  Reason = "unknown_format"    // nothing recognises the file
 	ReasonWrongFormat    Reason = "wrong_format"      // a record is not of its file's format
 	ReasonBadJSON        Reason = "bad_json"          // a record is not JSON
+	ReasonBadYAML        Reason = "bad_yaml"          // a text is not YAML
 	ReasonTooDeep        Reason = "too_deep"          // more nesting than the reader allows
 	ReasonTooLarge       Reason = "record_too_large"  // above --max-record
 	ReasonTruncated      Reason = "truncated"         // the input ends inside a record

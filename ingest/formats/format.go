@@ -58,6 +58,7 @@ func All() []Format {
 		nnetnavFormat(),
 		androidControlFormat(),
 		m3aFormat(),
+		autoDroidFormat(),
 		tauBenchFormat(),
 		tauFewShotFormat(),
 		claudeCodeFormat(),

@@ -52,6 +52,7 @@ func FuzzDecodeADP(f *testing.F)             { fuzzDecode(f, "adp") }
 func FuzzDecodeNNetNav(f *testing.F)         { fuzzDecode(f, "nnetnav") }
 func FuzzDecodeAndroidControl(f *testing.F)  { fuzzDecode(f, "androidcontrol") }
 func FuzzDecodeM3A(f *testing.F)             { fuzzDecode(f, "m3a") }
+func FuzzDecodeAutoDroid(f *testing.F)       { fuzzDecode(f, "autodroid-utg") }
 func FuzzDecodeLangfuse(f *testing.F)        { fuzzDecode(f, "langfuse") }
 func FuzzDecodeOTLP(f *testing.F)            { fuzzDecode(f, "otlp") }
 func FuzzDecodeAsciicast(f *testing.F)       { fuzzDecode(f, "asciicast") }

@@ -33,6 +33,7 @@ func TestRealFiles(t *testing.T) {
 		"nnetnav":            {"adp"},
 		"androidcontrol":     {"adp"},
 		"m3a":                {"androidworld-m3a"},
+		"autodroid-utg":      {"autodroid-utg"},
 		"langfuse":           {"langfuse"},
 		"otlp":               {"otel-otlp"},
 		"asciicast":          {"asciinema"},

@@ -111,7 +111,7 @@ var owners = map[string][]string{
 	"github.com/daulet/tokenizers":     {"shard/hf"}, // with the build tag hf
 	"github.com/spf13/pflag":           {"cmd/turnmill"},
 	"github.com/spf13/cobra":           {"cmd/turnmill"},
-	"go.yaml.in/yaml/v3":               {"cmd/turnmill"},
+	"go.yaml.in/yaml/v3":               {"cmd/turnmill", "ingest/formats"},
 	"github.com/vbauerster/mpb/v8":     {"cmd/turnmill"},
 	"golang.org/x/sync":                {"pipelines"},
 	"golang.org/x/term":                {"cmd/turnmill"},
