@@ -15,13 +15,13 @@ func agentTraceFormat() Format {
 		Layouts:   []frame.Layout{frame.Lines, frame.Array, frame.Values},
 		Recognise: recogniseAgentTrace,
 		New: func(o Options) Decoder {
-			return &agentTrace{session: session{acts: acts{opts: o}}, chat: chat{acts: acts{opts: o}, list: "messages"}}
+			return &agentTrace{session: session{acts: acts{opts: o}}, codex: codex{acts: acts{opts: o}}, chat: chat{acts: acts{opts: o}, list: "messages"}}
 		},
 		Doc: Doc{
 			Fields: "traces (a list of events) or trace (such a list, or JSON text that holds one), session_id, harness, and in\n" +
 				"newer rows messages, tools and metadata. Events of Claude Code are read as claude-code reads them, and\n" +
 				"the messages, which were made from them, are passed over. Of other harnesses the messages are read,\n" +
-				"as openai-chat reads them.",
+				"as openai-chat reads them; without them lines of Codex as codex reads them.",
 			Pairing:  "as in claude-code or openai-chat: a row is one session, never the log and its rendering",
 			State:    "none",
 			Domain:   "as in claude-code or openai-chat",
@@ -58,6 +58,7 @@ func recogniseAgentTrace(v jsonscan.Value) (why string, marks int) {
 // agentTrace decodes rows of agent-trace data sets.
 type agentTrace struct {
 	session session
+	codex   codex
 	chat    chat
 }
 
@@ -82,21 +83,40 @@ func (a *agentTrace) record(v jsonscan.Value, out *Decoded) error {
 	switch {
 	case ofClaudeCode(list):
 		a.session.take(list, out)
-		if list != events { // places inside the string are none in the record
-			for i := range out.Lost {
-				out.Lost[i].Offset, out.Lost[i].Bytes = int64(events.Offset()), int64(len(events.Raw()))
-			}
-		}
+		out.lostInside(list != events, events)
 		a.session.play(agentTraceName, out.id(v.Get("session_id")))
 		return nil
 	case v.Get("messages").Kind() == jsonscan.Array:
 		r := readChatRecord(v, out)
 		r.name = agentTraceName
 		return a.chat.read(&r, out)
+	case ofCodex(list):
+		a.codex.readList(list, agentTraceName, out.id(v.Get("session_id")), out)
+		out.lostInside(list != events, events)
+		return nil
 	case err != nil:
 		return err
 	}
-	return wrongFormat(agentTraceName, "the events are not Claude Code's, and there are no messages")
+	return wrongFormat(agentTraceName, "the events are neither Claude Code's nor Codex's, and there are no messages")
+}
+
+// lostInside gives what was lost inside a string the place of the string: places in it are none in the record.
+func (d *Decoded) lostInside(quoted bool, text jsonscan.Value) {
+	for i := range d.Lost {
+		if quoted {
+			d.Lost[i].Offset, d.Lost[i].Bytes = int64(text.Offset()), int64(len(text.Raw()))
+		}
+	}
+}
+
+// ofCodex tells whether one of the events is a line of a rollout.
+func ofCodex(events jsonscan.Value) bool {
+	for e := range events.Elems() {
+		if why, _ := recogniseCodex(e); why == "" && e.Kind() == jsonscan.Object {
+			return true
+		}
+	}
+	return false
 }
 
 // inner reads a list of events that stands in a string.

@@ -105,6 +105,8 @@ func long(format string, n int) []byte {
 		return longTau(n)
 	case claudeCodeName:
 		return longSession(n)
+	case codexName:
+		return longCodex(n)
 	case agentTraceName:
 		return longTrace(n)
 	case langfuseName:
@@ -133,6 +135,7 @@ func BenchmarkDecodeOpenAIChat(b *testing.B) { benchmarkDecode(b, "openai-chat",
 func BenchmarkDecodeATIF(b *testing.B)       { benchmarkDecode(b, "atif", longATIF(30)) }
 func BenchmarkDecodeTauBench(b *testing.B)   { benchmarkDecode(b, "tau-bench", longTau(30)) }
 func BenchmarkDecodeClaudeCode(b *testing.B) { benchmarkDecode(b, "claude-code", longSession(30)) }
+func BenchmarkDecodeCodex(b *testing.B)      { benchmarkDecode(b, "codex", longCodex(30)) }
 func BenchmarkDecodeAgentTrace(b *testing.B) { benchmarkDecode(b, "agent-trace", longTrace(30)) }
 
 func BenchmarkAppendUnified(b *testing.B) {

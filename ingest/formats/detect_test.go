@@ -176,7 +176,7 @@ func TestDetectErrors(t *testing.T) {
 		`{"schema_version":"ATIF-v1.7","steps":[{"source":"bot"}]}`:                   "(nearest: atif: steps[0] has no source",
 		`{"schema_version":"ATIF-v1.7"}`:                                              "(nearest: atif: no steps",
 		`{"steps":[{"source":"user","message":"x"}]}`:                                 "(nearest: atif: no ATIF schema_version, nor a step_id, a source and an agent",
-		`{"timestamp":"t","type":"response_item","payload":{"type":"message"}}`:       "claude-code: an event without a sessionId",
+		`{"type":"assistant","uuid":"a","message":{"role":"assistant"}}`:              "claude-code: an event without a sessionId",
 		`{"type":"user","sessionId":"s","message":{"role":"user"}}`:                   "(nearest: claude-code: an event without a uuid",
 		`{"type":"user","uuid":"u","sessionId":"s","message":"x"}`:                    "(nearest: claude-code: message is a string, want an object",
 		`{"harness":"codex","session_id":"c"}`:                                        "agent-trace: neither traces nor trace",

@@ -62,6 +62,7 @@ func All() []Format {
 		tauBenchFormat(),
 		tauFewShotFormat(),
 		claudeCodeFormat(),
+		codexFormat(),
 		agentTraceFormat(),
 		miniSWEFormat(),
 		openHandsFormat(),

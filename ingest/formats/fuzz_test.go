@@ -33,6 +33,7 @@ func FuzzDecodeSWEAgent(f *testing.F)        { fuzzDecode(f, "swe-agent") }
 func FuzzDecodeATIF(f *testing.F)            { fuzzDecode(f, "atif") }
 func FuzzDecodeTauBench(f *testing.F)        { fuzzDecode(f, "tau-bench") }
 func FuzzDecodeClaudeCode(f *testing.F)      { fuzzDecode(f, "claude-code") }
+func FuzzDecodeCodex(f *testing.F)           { fuzzDecode(f, "codex") }
 func FuzzDecodeAgentTrace(f *testing.F)      { fuzzDecode(f, "agent-trace") }
 func FuzzDecodeMiniSWE(f *testing.F)         { fuzzDecode(f, "mini-swe-agent") }
 func FuzzDecodeOpenHands(f *testing.F)       { fuzzDecode(f, "openhands") }
