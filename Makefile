@@ -80,9 +80,10 @@ mutants:
 soak:
 	$(GO) test -tags soak -run Soak -timeout 0 -v ./cmd/turnmill
 
-# Memory, MB/s per core of each stage and of the whole; rewrites docs/performance.md.
+# Memory, MB/s per core of each stage, of the whole and of each decoder; rewrites docs/performance.md.
 bench: build
 	$(GO) run ./bench -turnmill $(BIN) -out docs/performance.md
+	$(GO) run ./bench -decoders -out docs/performance.md
 
 # Ids and loss positions against transformers, shards against datasets.
 parity: build $(VENV)/ready

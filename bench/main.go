@@ -3,6 +3,7 @@
 //	corpus   the demo corpus, again and again, each copy with other ids, numbers and words: 60 and 600 MB
 //	stages   framing, decoding, masking, encoding, shards, tables, files, each alone, in this process, on one core
 //	whole    the binary on both corpora, as a child process: CPU seconds, wall seconds, peak memory
+//	decoders with -decoders, and nothing else: each format's decoder on published files, the section "Decoders"
 //
 // Unit: MB (10^6 bytes) of JSON lines per CPU second, user and system, on one core. Medians.
 package main
@@ -25,8 +26,13 @@ func main() {
 	flag.IntVar(&o.small, "small", 60, "MB of the small corpus")
 	flag.IntVar(&o.large, "large", 600, "MB of the large corpus")
 	flag.IntVar(&o.runs, "runs", 3, "runs of each measurement")
+	alone := flag.Bool("decoders", false, "measure the decoders alone and write their section")
 	flag.Parse()
-	if err := run(&o); err != nil {
+	measure := run
+	if *alone {
+		measure = decoders
+	}
+	if err := measure(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
