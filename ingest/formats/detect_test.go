@@ -162,7 +162,7 @@ func TestDetectErrors(t *testing.T) {
 		t.Errorf("padding up to the end of the head: %v, want unknown_format", err)
 	}
 	for head, want := range map[string]string{
-		"Thought: look\nAction: search[x]\n": "nothing in it has the shape of a record",
+		"Thought: look\nAction: search[x]\n": "(nearest: ",
 		"[1,2]":                              "openai-chat: a list whose first item is no message",
 		"{}":                                 "turnmill: neither turns nor kind \"document\"",
 		`{"domain":"web","turns":[{"role":"user"}]}`:                                  "(nearest: turnmill: turns[0] has neither action nor observation",

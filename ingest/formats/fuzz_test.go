@@ -54,6 +54,10 @@ func FuzzDecodeNNetNav(f *testing.F)         { fuzzDecode(f, "nnetnav") }
 func FuzzDecodeAndroidControl(f *testing.F)  { fuzzDecode(f, "androidcontrol") }
 func FuzzDecodeM3A(f *testing.F)             { fuzzDecode(f, "m3a") }
 func FuzzDecodeAutoDroid(f *testing.F)       { fuzzDecode(f, "autodroid-utg") }
+func FuzzDecodeBrowserGym(f *testing.F)      { fuzzDecode(f, "browsergym") }
+func FuzzDecodeBrowserGymSteps(f *testing.F) { fuzzDecode(f, "browsergym-steps") }
+func FuzzDecodeWebArena(f *testing.F)        { fuzzDecode(f, "webarena-html") }
+func FuzzDecodeWebShop(f *testing.F)         { fuzzDecode(f, "webshop") }
 func FuzzDecodeLangfuse(f *testing.F)        { fuzzDecode(f, "langfuse") }
 func FuzzDecodeOTLP(f *testing.F)            { fuzzDecode(f, "otlp") }
 func FuzzDecodeAsciicast(f *testing.F)       { fuzzDecode(f, "asciicast") }
