@@ -39,7 +39,8 @@ const (
 	NoteLostPart          // parts of a whole file that could not be read: rejects, each a record of its own
 	NoteCutObservation    // observations that their exporter cut short, kept as they stand
 	NoteSubmitEcho        // submissions that ran nothing and repeat the output before them: no turns
-	NumNotes              = int(NoteSubmitEcho) + 1
+	NoteToolsNotJudged    // trajectories whose declared tools are no list of names: undeclared-tool lets them pass
+	NumNotes              = int(NoteToolsNotJudged) + 1
 )
 
 var noteNames = [NumNotes]string{
@@ -47,7 +48,7 @@ var noteNames = [NumNotes]string{
 	"escapes_decoded", "extra_quotes", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
 	"non_text_parts", "emptied_messages", "unread_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
-	"copied_messages", "lost_parts", "cut_observations", "submit_echoes",
+	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged",
 }
 
 // String returns the note's name as it stands in the manifest.

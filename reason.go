@@ -28,15 +28,21 @@ const (
 
 // Why a record, trajectory or turn was dropped: a rule refused it.
 const (
-	ReasonNoAction      Reason = "no_action"       // turn: pause or narration
-	ReasonTooFewTurns   Reason = "too_few_turns"   // trajectory: below --min-turns
-	ReasonNoTarget      Reason = "no_target"       // trajectory: no turn at all
-	ReasonNoEnvironment Reason = "no_environment"  // trajectory: a pure chat
-	ReasonTurnTooLong   Reason = "turn_too_long"   // turn: does not fit --seq-len beside the system prompt
-	ReasonSystemTooLong Reason = "system_too_long" // trajectory: the system prompt alone fills --seq-len
-	ReasonNoLoss        Reason = "no_loss"         // row, turn, trajectory: nothing left to learn
-	ReasonRowStart      Reason = "row_start"       // loss token: the first token of a row is never trained
-	ReasonEmptyText     Reason = "empty_text"      // document without text
+	ReasonNoAction       Reason = "no_action"       // turn: pause or narration
+	ReasonTooFewTurns    Reason = "too_few_turns"   // trajectory: below --min-turns
+	ReasonRetryCycle     Reason = "retry_cycle"     // turn: the harness could not read the action, and the agent tried again
+	ReasonNoChange       Reason = "no_change"       // turn: the screen stayed as it was
+	ReasonNoTarget       Reason = "no_target"       // trajectory: no turn at all
+	ReasonNoEnvironment  Reason = "no_environment"  // trajectory: a pure chat
+	ReasonUndeclaredTool Reason = "undeclared_tool" // trajectory: a call to a tool that it does not declare
+	ReasonMissingState   Reason = "missing_state"   // trajectory: a turn without a screen to act on
+	ReasonCaptcha        Reason = "captcha"         // trajectory: a page asks for a proof of being human
+	ReasonHTTPError      Reason = "http_error"      // trajectory: a page did not load
+	ReasonTurnTooLong    Reason = "turn_too_long"   // turn: does not fit --seq-len beside the system prompt
+	ReasonSystemTooLong  Reason = "system_too_long" // trajectory: the system prompt alone fills --seq-len
+	ReasonNoLoss         Reason = "no_loss"         // row, turn, trajectory: nothing left to learn
+	ReasonRowStart       Reason = "row_start"       // loss token: the first token of a row is never trained
+	ReasonEmptyText      Reason = "empty_text"      // document without text
 )
 
 // Why a turn stands in a row without being a target; ReasonMasked also counts its loss tokens.
@@ -44,4 +50,6 @@ const (
 	ReasonMasked   Reason = "masked"
 	ReasonDialogue Reason = "dialogue"
 	ReasonElided   Reason = "elided" // an exporter left a placeholder in the observation
+
+	ReasonUnseenChange Reason = "unseen_change" // the screenshots differ and the texts do not
 )

@@ -76,14 +76,40 @@ func TestApply(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	if _, err := New([]string{"captcha"}, Options{}); err == nil || !strings.Contains(err.Error(), "min-turns") {
+	if _, err := New([]string{"capcha"}, Options{}); err == nil || !strings.Contains(err.Error(), "min-turns") {
 		t.Errorf("an unknown filter does not list the known: %v", err)
 	}
 	if _, err := New([]string{"none", "min-turns"}, Options{}); err == nil {
 		t.Error("none beside another name was taken")
 	}
+	for _, names := range [][]string{{"min-turns", "all"}, {"min-turns", "-captcha"}, {"all", "captcha"}, {"-captcha"}, {"all", "-"}, {""}} {
+		if _, err := New(names, Options{}); err == nil {
+			t.Errorf("%q was taken", names)
+		}
+	}
 	if _, err := New(nil, Options{MinTurns: -1}); err == nil {
 		t.Error("a negative least number was taken")
+	}
+}
+
+func TestNames(t *testing.T) {
+	all, _ := New(nil, Options{})
+	every := strings.Join(all.Names(), ",")
+	for list, want := range map[string]string{
+		"all":                  every,
+		"all,-captcha":         strings.Replace(every, "captcha,", "", 1),
+		"elided,no-action":     "no-action,elided",
+		"all,-min-turns":       strings.TrimSuffix(every, ",min-turns"),
+		"none":                 "",
+		"http-error,min-turns": "http-error,min-turns",
+	} {
+		c, err := New(strings.Split(list, ","), Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", list, err)
+		}
+		if got := strings.Join(c.Names(), ","); got != want {
+			t.Errorf("%s: %s, want %s", list, got, want)
+		}
 	}
 }
 
@@ -116,6 +142,9 @@ func TestTableIsWhole(t *testing.T) {
 			t.Errorf("filter %+v: a name twice, or a field is empty", f)
 		}
 		seen[f.Name] = true
+		if f.Level == "turn" && f.Status == turnmill.StatusTarget {
+			t.Errorf("filter %s refuses turns and keeps them", f.Name)
+		}
 		if (f.turn == nil) == (f.trajectory == nil) || (f.Level == "turn") != (f.turn != nil) {
 			t.Errorf("filter %s: looks at a turn or at a trajectory, and says which", f.Name)
 		}

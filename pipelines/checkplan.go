@@ -26,10 +26,13 @@ func (c *checker) planItself() {
 	if len(names) == 0 {
 		names = []string{"none"}
 	}
-	if chain, err := filter.New(names, filter.Options{MinTurns: p.Config.MinTurns}); err != nil {
+	if chain, err := filter.New(names, filter.Options{MinTurns: p.Config.MinTurns, Patterns: p.Patterns}); err != nil {
 		c.fault("plan.json", "%v", err)
 	} else if !slices.Equal(chain.Names(), p.Config.Filters) {
 		c.fault("plan.json", "filters %q, which run in the order %q", p.Config.Filters, chain.Names())
+	}
+	if p.Config.FilterPatterns != patternsHash(p.Patterns) {
+		c.fault("plan.json", "the filter patterns are not those that filter-patterns names")
 	}
 	if !reflect.DeepEqual(c.table.Spec(), p.Mask.Table) {
 		c.fault("plan.json", "the mask table is not written as turnmill writes it")

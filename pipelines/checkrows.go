@@ -93,7 +93,7 @@ func reasonsOf(p *Plan) (reasons [2][]turnmill.Reason) {
 		if !slices.Contains(p.Config.Filters, f.Name) {
 			continue
 		}
-		if f.Level == "turn" && f.Reason == turnmill.ReasonElided {
+		if f.Level == "turn" && f.Status == turnmill.StatusContext {
 			reasons[0] = append(reasons[0], f.Reason)
 		} else {
 			reasons[1] = append(reasons[1], f.Reason)

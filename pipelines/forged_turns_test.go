@@ -130,7 +130,7 @@ func TestForgedTurns(t *testing.T) {
 		{name: "another reason for a drop", file: rejectsPath(0), forge: func(f *forger) {
 			f.turn(droppedAlone, func(r *stats.TurnRow) { r.Reason = "turn_too_long" })
 		}},
-		oneTurn("a filter that the plan does not have", droppedAlone, func(r *stats.TurnRow) { r.Reason = "no_change" }),
+		oneTurn("a filter that the plan does not have", droppedAlone, func(r *stats.TurnRow) { r.Reason = "near_duplicate" }),
 		oneTurn("a dropped turn is called context", droppedAlone, func(r *stats.TurnRow) { r.Status, r.Reason = "context", "dialogue" }),
 
 		oneTurn("observation tokens", target, func(r *stats.TurnRow) { r.ObservationTokens++ }),

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard/chat"
 	"github.com/turnmill/turnmill/shard/hub"
@@ -41,6 +42,7 @@ type Options struct {
 	SeqLen        int
 	MinTurns      int
 	Filters       []string
+	Patterns      *filter.Patterns // nil: the built-in ones
 	Profile       string
 	MaxRecord     int64 // bytes
 	MaxWindow     int64 // bytes, zstd

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
@@ -36,13 +37,15 @@ type Config struct {
 	SeqLen        int      `json:"seq-len"`
 	MinTurns      int      `json:"min-turns"`
 	Filters       []string `json:"filters"`
-	Profile       string   `json:"profile"`
-	MaxRecord     int64    `json:"max-record"`
-	MaxWindow     int64    `json:"max-window"`
-	Partitions    int      `json:"partitions"` // as resolved
-	ShardBytes    int64    `json:"shard-bytes"`
-	Limit         int64    `json:"limit"` // records; 0: all
-	Validation    string   `json:"validation"`
+	// FilterPatterns is the SHA-256 of the pages and refusals that filters know.
+	FilterPatterns string `json:"filter-patterns"`
+	Profile        string `json:"profile"`
+	MaxRecord      int64  `json:"max-record"`
+	MaxWindow      int64  `json:"max-window"`
+	Partitions     int    `json:"partitions"` // as resolved
+	ShardBytes     int64  `json:"shard-bytes"`
+	Limit          int64  `json:"limit"` // records; 0: all
+	Validation     string `json:"validation"`
 	// PartitionBytes cuts standard input, which the plan has no partitions of; 0 for all other inputs.
 	PartitionBytes int64 `json:"partition-bytes,omitempty"`
 }
@@ -108,8 +111,10 @@ type Plan struct {
 	Tokenizer     TokenizerInfo `json:"tokenizer"`
 	Chat          ChatInfo      `json:"chat"`
 	Mask          MaskInfo      `json:"mask"`
-	Inputs        []PlanInput   `json:"inputs"`
-	Partitions    [][]Range     `json:"partitions"`
+	// Patterns are those of --filter-patterns, whole; null where they are turnmill's own.
+	Patterns   *filter.Patterns `json:"filter_patterns"`
+	Inputs     []PlanInput      `json:"inputs"`
+	Partitions [][]Range        `json:"partitions"`
 }
 
 // streams tells whether the run reads standard input: its partitions stand in the commits alone.

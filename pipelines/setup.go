@@ -39,7 +39,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	filters, err := filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue})
+	filters, err := filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue, Patterns: o.Patterns})
 	if err != nil {
 		return nil, &UsageError{err}
 	}
@@ -55,11 +55,12 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: o.pipeline(),
 		Config: Config{
 			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, KeepThought: o.KeepThought,
-			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(),
+			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(), FilterPatterns: patternsHash(o.Patterns),
 			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes, Limit: o.Limit, Validation: share.text,
 		},
 		Tokenizer: info,
 		Chat:      ChatInfo{Name: name},
+		Patterns:  o.Patterns,
 		Mask:      MaskInfo{Mode: mode, Table: o.MaskTable.Spec(), SHA256: o.MaskTable.Hash(), Words: mask.WordsVersion, Seed: o.Seed},
 	}
 	if o.audits() {
@@ -109,7 +110,10 @@ func load(p *Plan, t *tokenizer) (*setup, error) {
 	if len(names) == 0 {
 		names = []string{"none"}
 	}
-	if s.filters, err = filter.New(names, filter.Options{MinTurns: p.Config.MinTurns, TrainDialogue: p.Config.TrainDialogue}); err != nil {
+	if hash := patternsHash(p.Patterns); hash != p.Config.FilterPatterns {
+		return nil, fmt.Errorf("plan.json: filter patterns %s; those of the plan, or this turnmill's own, are %s", p.Config.FilterPatterns, hash)
+	}
+	if s.filters, err = filter.New(names, filter.Options{MinTurns: p.Config.MinTurns, TrainDialogue: p.Config.TrainDialogue, Patterns: p.Patterns}); err != nil {
 		return nil, fmt.Errorf("plan.json: %w", err)
 	}
 	if s.share, err = parseShare(p.Config.Validation); err != nil {
@@ -121,6 +125,14 @@ func load(p *Plan, t *tokenizer) (*setup, error) {
 	}
 	s.profile = profile
 	return s, nil
+}
+
+// patternsHash names filter patterns by their content; nil are the built-in ones.
+func patternsHash(p *filter.Patterns) string {
+	if p == nil {
+		p = filter.Builtin()
+	}
+	return p.Hash()
 }
 
 // objectives and states are the flags' values in the order of shard's constants.
@@ -147,7 +159,7 @@ func (s *setup) newWorker() *worker {
 	}
 	w := &worker{
 		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
-		filters:  s.filters, mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},
+		filters:  s.filters.Fork(), mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},
 	}
 	if s.mode == mask.ModeToken {
 		w.draw = &tokenDraw{seed: s.plan.Mask.Seed}

@@ -68,7 +68,7 @@ func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
 	if v.mask, err = mask.New(o.MaskTable, o.Seed, mode); err != nil {
 		return nil, &UsageError{err}
 	}
-	if v.filters, err = filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue}); err != nil {
+	if v.filters, err = filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue, Patterns: o.Patterns}); err != nil {
 		return nil, &UsageError{err}
 	}
 	return v, nil

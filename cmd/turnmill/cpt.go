@@ -19,6 +19,7 @@ type cptOptions struct {
 	pipelines.Options
 	recipe    string
 	maskTable string
+	patterns  string
 	progress  string
 	logFormat string
 }
@@ -74,7 +75,8 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Seed, "seed", o.Seed, "`TEXT` of the draw")
 	decimalVar(fs, &o.SeqLen, "seq-len", "longest row in tokens, `N`; shorter repeats the system prompt in more windows")
 	decimalVar(fs, &o.MinTurns, "min-turns", "least turns `N` of a trajectory")
-	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run (turnmill filters names them), or none; default: all")
+	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run (turnmill filters names them), none, or all but some (all,-captcha); default: all")
+	fs.StringVar(&o.patterns, "filter-patterns", "", "YAML `FILE` with the pages and refusals that filters know; built in: turnmill filters --patterns")
 	fs.StringVar(&o.Profile, "profile", o.Profile, "columns `P`: hf (input_ids, attention_mask, labels), weighted (and loss_weight)")
 	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
@@ -115,6 +117,13 @@ func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
 			return err
 		}
 		o.MaskTable, o.MaskTablePath = table, o.maskTable
+	}
+	if o.patterns != "" {
+		patterns, err := readPatterns(o.patterns)
+		if err != nil {
+			return err
+		}
+		o.Patterns = patterns
 	}
 	if len(o.Inputs) == 0 {
 		return usage(fmt.Errorf("no INPUT: name files, directories or globs, or inputs: in the recipe"))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/mask"
 	chats "github.com/turnmill/turnmill/shard/chat"
 	"github.com/turnmill/turnmill/stats"
@@ -156,4 +157,24 @@ func membersOf(t *testing.T, data []byte) []string {
 		t.Fatal(err)
 	}
 	return slices.Sorted(maps.Keys(m))
+}
+
+// TestFiltersTold: the patterns of docs/filters.md are read, and its sections name filters.
+func TestFiltersTold(t *testing.T) {
+	text := string(readFile(t, root, "docs/filters.md"))
+	_, example, _ := strings.Cut(text, "\n    captcha:\n")
+	example, _, _ = strings.Cut(example, "\n\n")
+	p, err := readPatterns(writeTemp(t, "patterns.yaml", []byte(strings.ReplaceAll("    captcha:\n"+example, "\n    ", "\n")[4:])))
+	if err != nil || len(p.Captcha) != 2 || len(p.HTTPError) != 3 || len(p.Refused) != 1 {
+		t.Errorf("the patterns of docs/filters.md: %+v, %v", p, err)
+	}
+	known := map[string]bool{}
+	for _, f := range filter.All() {
+		known[f.Name] = true
+	}
+	for _, name := range []string{"retry-cycle", "no-change", "unseen-change", "undeclared-tool", "missing-state", "captcha", "http-error"} {
+		if !known[name] || !strings.Contains(text, name) {
+			t.Errorf("docs/filters.md, or the table of filters, lacks %s", name)
+		}
+	}
 }

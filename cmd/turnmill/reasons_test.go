@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -64,6 +65,10 @@ func TestReasonsInRuns(t *testing.T) {
 		"runs": jsonLines(run(a, b), "no JSON", `{"foo":1}`, `{"turns":7}`, run(`{"index":1,"observation":"o"}`, `{"index":1,"observation":"o"}`),
 			run(), run(a), run(a, turn("null", `"o"`), b), run(a, turn(`"cat"`, text(2000)), b),
 			`{"system":{"task_description":`+text(2000)+`},"turns":[`+a+`,`+b+`]}`, `{"kind":"document","text":""}`),
+		"screens": jsonLines(screen("a", "b", "b", "b"), screen("a", "b", "", "d"), screen("a", "Just a moment...", "Just a moment...", "d"),
+			screen("a", "502 Bad Gateway", "502 Bad Gateway", "d")),
+		"tools": jsonLines(`{"domain":"mcp","system":{"action_space":"[\"x\"]"},"turns":[{"action":"y","tool":"y","observation":"o"},`+a+`]}`,
+			run(turn(`"{"`, `"Previous response had parsing errors: none"`), a, b)),
 		"chats": jsonLines(terminal("c", `"a.txt"`, `"b"`), `{"messages":[]}`, `{"messages":[{"role":"x"}]}`,
 			chat("talk", user(`"q"`), says(`"a"`), user(`"r"`), says(`"b"`), user(`"s"`))),
 	}) {
@@ -85,9 +90,15 @@ func TestReasonsInRuns(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) < 14 {
+	if len(seen) < 20 {
 		t.Errorf("the run gives the reasons %v: the test would prove little", slices.Sorted(maps.Keys(seen)))
 	}
+}
+
+// screen is a run on the web of three turns: state, observation, the next state, the next observation.
+func screen(s, o, t, p string) string {
+	turn := `{"state":%q,"action":"click","observation":%q}`
+	return fmt.Sprintf(`{"domain":"web","turns":[`+turn+`,`+turn+`,`+turn+`]}`, s, o, t, p, p, "end")
 }
 
 // lossesOf returns the reject lines of a run over the files, by name.
