@@ -146,6 +146,22 @@ func (a *acts) end() {
 	a.clear()
 }
 
+// demonstrated makes a demonstration of the turns so far.
+func (a *acts) demonstrated() {
+	a.end()
+	b := append(a.out.arena.Open(), a.t.System.Demonstrations...)
+	for i := range a.t.Turns {
+		if len(b) > 0 {
+			b = append(b, "\n\n"...)
+		}
+		b = append(append(append(b, a.t.Turns[i].Action...), '\n'), a.t.Turns[i].Observation...)
+	}
+	a.t.System.Demonstrations = a.out.arena.Close(b)
+	a.t.Turns = a.t.Turns[:0]
+	a.started = false
+	a.out.note(turnmill.NoteDemonstration)
+}
+
 // add appends a turn of the act.
 func (a *acts) add(t turnmill.Turn) {
 	t.Index, t.HasAction, t.State = a.next, true, a.state

@@ -125,25 +125,6 @@ func (a *adp) domain(declared toolKinds) turnmill.Domain {
 	return domainOf(called, declared)
 }
 
-// newProblem begins the text that ends the worked example of AgentInstruct's shell runs.
-const newProblem = "Now, I will start a new problem"
-
-// demonstrated makes a demonstration of the turns so far.
-func (a *adp) demonstrated() {
-	a.end()
-	b := append(a.out.arena.Open(), a.t.System.Demonstrations...)
-	for i := range a.t.Turns {
-		if len(b) > 0 {
-			b = append(b, "\n\n"...)
-		}
-		b = append(append(append(b, a.t.Turns[i].Action...), '\n'), a.t.Turns[i].Observation...)
-	}
-	a.t.System.Demonstrations = a.out.arena.Close(b)
-	a.t.Turns = a.t.Turns[:0]
-	a.started = false
-	a.out.note(turnmill.NoteDemonstration)
-}
-
 // unwrapTools returns the declaration of tools that a system text of Kimi's template holds, and whether it
 // holds one.
 func unwrapTools(text string) (string, bool) {

@@ -166,7 +166,7 @@ func TestDetectErrors(t *testing.T) {
 		"[1,2]":                              "openai-chat: a list whose first item is no message",
 		"{}":                                 "turnmill: neither turns nor kind \"document\"",
 		`{"domain":"web","turns":[{"role":"user"}]}`:                                  "(nearest: turnmill: turns[0] has neither action nor observation",
-		`{"conversations":[]}`:                                                        "(nearest: sharegpt: conversations is empty; hf-rows: conversations is empty",
+		`{"conversations":[]}`:                                                        "(nearest: sharegpt: conversations is empty; agentinstruct: conversations is empty",
 		`{"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"y"}]}`: "sharegpt: a ShareGPT chat without tools",
 		`{"messages":[{"from":"human"},{"from":"gpt"}]}`:                              "openai-chat: messages[0] has no role",
 		`{"messages":[{"role":"human","content":""}]}`:                                "openai-chat: messages[0] has a role that is none of a chat's",
@@ -190,7 +190,6 @@ func TestDetectErrors(t *testing.T) {
 		`{"prompt":"a","completion":"b"}`:                                             "(nearest: hf-rows: prompt and completion are texts",
 		`{"conversations":[{"role":"user","content":"q"},{"role":"assistant","content":"Think: t\n\nAct: bash"}]}`: "(nearest: hf-rows: texts hold actions",
 		`{"conversations":` + fencedLine + "}":             "(nearest: hf-rows: texts follow mini-swe-agent's protocol",
-		`{"conversations":` + reactLine + "}":              "(nearest: hf-rows: texts follow the ReAct protocol",
 		`{"version": 5, "width": 96, "height": 26}`:        "(nearest: asciicast: asciicast version 5, want 1, 2 or 3",
 		`{"conversations":[{"from":"human","value":"q"}]}`: "hf-rows: conversations[0] has from",
 	} {

@@ -74,6 +74,7 @@ func All() []Format {
 		toolBenchFormat(),
 		toolEvalFormat(),
 		shareGPTFormat(),
+		agentInstructFormat(),
 		typedContentFormat(),
 		liveMCPFormat(),
 		interCodeFormat(),

@@ -58,6 +58,7 @@ func FuzzDecodeBrowserGym(f *testing.F)      { fuzzDecode(f, "browsergym") }
 func FuzzDecodeBrowserGymSteps(f *testing.F) { fuzzDecode(f, "browsergym-steps") }
 func FuzzDecodeWebArena(f *testing.F)        { fuzzDecode(f, "webarena-html") }
 func FuzzDecodeWebShop(f *testing.F)         { fuzzDecode(f, "webshop") }
+func FuzzDecodeAgentInstruct(f *testing.F)   { fuzzDecode(f, "agentinstruct") }
 func FuzzDecodeLangfuse(f *testing.F)        { fuzzDecode(f, "langfuse") }
 func FuzzDecodeOTLP(f *testing.F)            { fuzzDecode(f, "otlp") }
 func FuzzDecodeAsciicast(f *testing.F)       { fuzzDecode(f, "asciicast") }

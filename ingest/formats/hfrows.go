@@ -72,7 +72,7 @@ func recogniseHFRows(v jsonscan.Value) (why string, marks int) {
 		return why, 3
 	}
 	if actsInText(list) {
-		return "texts hold actions and results in a protocol of their own (AgentInstruct, CodeAct); the adp form of the same runs is read", 3
+		return "texts hold actions and results in a protocol of their own (AgentInstruct, CodeAct)", 3
 	}
 	return "", 4
 }

@@ -34,6 +34,7 @@ func TestRealFiles(t *testing.T) {
 		"androidcontrol":     {"adp"},
 		"m3a":                {"androidworld-m3a"},
 		"autodroid-utg":      {"autodroid-utg"},
+		"agentinstruct":      {"adp"},
 		"langfuse":           {"langfuse"},
 		"otlp":               {"otel-otlp"},
 		"asciicast":          {"asciinema"},
