@@ -40,7 +40,8 @@ const (
 	NoteCutObservation    // observations that their exporter cut short, kept as they stand
 	NoteSubmitEcho        // submissions that ran nothing and repeat the output before them: no turns
 	NoteToolsNotJudged    // trajectories whose declared tools are no list of names: undeclared-tool lets them pass
-	NumNotes              = int(NoteToolsNotJudged) + 1
+	NoteRepeatedAnswer    // further answers to a call that has one: left out
+	NumNotes              = int(NoteRepeatedAnswer) + 1
 )
 
 var noteNames = [NumNotes]string{
@@ -48,7 +49,7 @@ var noteNames = [NumNotes]string{
 	"escapes_decoded", "extra_quotes", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
 	"non_text_parts", "emptied_messages", "unread_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
-	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged",
+	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged", "repeated_answers",
 }
 
 // String returns the note's name as it stands in the manifest.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
@@ -17,6 +18,7 @@ type IngestOptions struct {
 	Format      string // auto: by content
 	Domain      string // auto: the format's own rule
 	KeepThought bool
+	As          string    // what is written: "", the unified form; AsWorldBench
 	MaxRecord   int64     // bytes
 	MaxWindow   int64     // bytes, zstd
 	Stdin       io.Reader // what the input "-" reads
@@ -24,6 +26,11 @@ type IngestOptions struct {
 	// Rejected is called with a JSON line for each file, record and trajectory that failed; it may be nil.
 	Rejected func(line []byte) error
 }
+
+// AsWorldBench writes rows of AgentWorldBench instead of the unified form: one for each turn that is to be
+// predicted, which a person's reply is not, with the turns before it. A trajectory without such a turn, and a
+// document, are dropped: no_target.
+const AsWorldBench = "agentworldbench"
 
 // Ingest writes every trajectory and document of the inputs to out, one JSON object a line, in the order
 // of the inputs. The counts hold records, trajectories, turns and notes; nothing is dropped here, so what
@@ -73,6 +80,7 @@ func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) *ingester 
 	return &ingester{
 		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
 		account:  newOutcome(mask.ModeOff, false), counts: stats.NewCounts(), out: out, rejected: o.Rejected,
+		rows: o.As == AsWorldBench,
 	}
 }
 
@@ -83,6 +91,7 @@ type ingester struct {
 	account  *outcome
 	counts   *stats.Counts
 	out      io.Writer
+	rows     bool // of AgentWorldBench
 	rejected func([]byte) error
 	line     []byte
 	scratch  []byte
@@ -118,16 +127,16 @@ func (g *ingester) record(from source, raw frame.Record) error {
 		if t.ID == "" {
 			t.ID, g.scratch = formats.ContentID(t, g.scratch)
 		}
-		g.line = append(formats.AppendUnified(g.line, t), '\n')
-		g.account.rec.kept = true
-		turns := int64(len(t.Turns))
-		g.account.counts.Each(t.Domain, func(l *stats.Ledger) {
-			l.Trajectories.In, l.Trajectories.Out = l.Trajectories.In+1, l.Trajectories.Out+1
-			l.Turns.In, l.Turns.Out = l.Turns.In+turns, l.Turns.Out+turns
-		})
+		if err := g.trajectory(t); err != nil {
+			return err
+		}
 	}
 	for i := range d.Documents {
 		doc := &d.Documents[i]
+		if g.rows {
+			g.account.lose("dropped", turnmill.ReasonNoTarget, doc.ID, doc.Domain, nil)
+			continue
+		}
 		if doc.ID == "" {
 			doc.ID, g.scratch = formats.DocumentContentID(doc, g.scratch)
 		}
@@ -137,4 +146,49 @@ func (g *ingester) record(from source, raw frame.Record) error {
 	g.account.end()
 	_, err := g.out.Write(g.line)
 	return err
+}
+
+// trajectory writes a trajectory, or the rows of it.
+func (g *ingester) trajectory(t *turnmill.Trajectory) error {
+	kept := true
+	if g.rows {
+		var err error
+		if kept, err = g.targets(t); err != nil {
+			return err
+		}
+	} else {
+		g.line = append(formats.AppendUnified(g.line, t), '\n')
+	}
+	turns := int64(len(t.Turns))
+	g.account.rec.kept = g.account.rec.kept || kept
+	g.account.counts.Each(t.Domain, func(l *stats.Ledger) {
+		l.Trajectories.In, l.Turns.In = l.Trajectories.In+1, l.Turns.In+turns
+		if kept {
+			l.Trajectories.Out, l.Turns.Out = l.Trajectories.Out+1, l.Turns.Out+turns
+		} else {
+			l.Trajectories.Drop(turnmill.ReasonNoTarget, 1)
+			l.Turns.Drop(turnmill.ReasonNoTarget, turns)
+		}
+	})
+	if !kept {
+		g.account.lose("dropped", turnmill.ReasonNoTarget, t.ID, t.Domain, nil)
+	}
+	return nil
+}
+
+// targets writes a row for each turn of a trajectory that is to be predicted. Each repeats the turns before
+// it, so that they are written one by one. It tells whether there was any.
+func (g *ingester) targets(t *turnmill.Trajectory) (found bool, err error) {
+	for i := range t.Turns {
+		if t.Turns[i].Dialogue {
+			continue
+		}
+		found = true
+		g.line = append(formats.AppendWorldBench(g.line[:0], t, i), '\n')
+		if _, err := g.out.Write(g.line); err != nil {
+			return found, err
+		}
+	}
+	g.line = g.line[:0]
+	return found, nil
 }

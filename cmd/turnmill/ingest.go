@@ -34,7 +34,8 @@ func newIngest(s streams) *cobra.Command {
 		Short: "Any format into the unified JSON lines, no filters run",
 		Long: `ingest writes every trajectory and document of the inputs as one line of unified JSON, to standard output
 unless -o names a file, which may end in .gz or .zst. What cannot be read is named on standard error, one JSON
-line each, and the rest goes on.`,
+line each, and the rest goes on. --as agentworldbench writes rows that the evaluator of AgentWorldBench reads: one
+for each turn, with the turns before it.`,
 		Args: atLeast(1, "INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Inputs = args
@@ -43,6 +44,7 @@ line each, and the rest goes on.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&o.output, "output", "o", "", "`FILE` to write; it appears whole or not at all")
+	fs.StringVar(&o.As, "as", "turnmill", "`NAME` of what is written: turnmill, the unified form; agentworldbench, rows for its evaluator, one a turn")
 	fs.StringVar(&o.Format, "format", o.Format, "`NAME` of the inputs' format (turnmill formats); auto: by content")
 	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record; auto: the format's own rule")
 	fs.BoolVar(&o.KeepThought, "keep-thought", false, "keep the agent's reasoning in thought")
@@ -60,6 +62,9 @@ func (o *ingestOptions) validate() error {
 	limits.Tokenizer = "demo" // none is needed
 	if err := limits.Validate(); err != nil {
 		return err
+	}
+	if o.As != "turnmill" && o.As != pipelines.AsWorldBench {
+		return usage(fmt.Errorf("--as %s: there is no such form; try turnmill or %s", o.As, pipelines.AsWorldBench))
 	}
 	if o.toStdout() {
 		return nil

@@ -22,6 +22,7 @@ type acts struct {
 	next    int      // index of the next turn
 	copied  bool     // the act is a copy: its turns are counted in next, but stand elsewhere
 	shared  bool     // the results answer all calls of the act together
+	paired  bool     // calls come with the index of their result, for the whole log has been looked through
 	task    []string // texts before the first act
 	says    []string // texts of the act
 	reply   []string // what a person answered to them
@@ -114,6 +115,13 @@ func (a *acts) call(k call) {
 	a.calls = append(a.calls, k)
 }
 
+// answeredCall adds a call to the act, with its result.
+func (a *acts) answeredCall(k call, r result) {
+	k.answer = len(a.results)
+	a.results = append(a.results, r)
+	a.call(k)
+}
+
 // answer takes a result. Results belong to the calls of the act that they follow.
 func (a *acts) answer(r result) {
 	a.started = true
@@ -183,9 +191,11 @@ func (a *acts) callTurn() {
 		a.sharedTurn()
 		return
 	}
-	pair(a.calls, a.results)
+	if !a.paired {
+		pair(a.calls, a.results)
+	}
 	for i := range a.results {
-		if !a.results[i].used {
+		if !a.results[i].used && !a.paired {
 			a.out.note(turnmill.NoteOrphanObservation)
 		}
 	}

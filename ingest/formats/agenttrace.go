@@ -15,7 +15,7 @@ func agentTraceFormat() Format {
 		Layouts:   []frame.Layout{frame.Lines, frame.Array, frame.Values},
 		Recognise: recogniseAgentTrace,
 		New: func(o Options) Decoder {
-			return &agentTrace{session: session{acts: acts{opts: o}}, codex: codex{acts: acts{opts: o}}, chat: chat{acts: acts{opts: o}, list: "messages"}}
+			return &agentTrace{session: session{acts: acts{opts: o}}, codex: codex{acts: acts{opts: o, paired: true}}, chat: chat{acts: acts{opts: o}, list: "messages"}}
 		},
 		Doc: Doc{
 			Fields: "traces (a list of events) or trace (such a list, or JSON text that holds one), session_id, harness, and in\n" +

@@ -79,7 +79,7 @@ type codexLine struct{ time, payload string }
 // forget makes the decoder ready for a record.
 func (c *codex) forget() {
 	if cap(c.entries) > keepEntries {
-		*c = codex{acts: acts{opts: c.opts}}
+		*c = codex{acts: acts{opts: c.opts, paired: true}}
 	}
 	if c.known == nil {
 		c.begun, c.known, c.lines = map[string]int32{}, map[string]struct{}{}, map[codexLine]struct{}{}

@@ -15,7 +15,7 @@ func codexFormat() Format {
 		Title:     "session logs of Codex: rollouts, and what codex exec --json prints; a whole file is one session",
 		Layouts:   []frame.Layout{frame.Whole},
 		Recognise: recogniseCodex,
-		New:       func(o Options) Decoder { return &codex{acts: acts{opts: o}} },
+		New:       func(o Options) Decoder { return &codex{acts: acts{opts: o, paired: true}} },
 		Doc: Doc{
 			Fields: "Lines of session_meta, response_item, event_msg, turn_context and compacted, each with a payload; older\n" +
 				"rollouts hold the items alone; a stream has thread.started and item.started, item.completed. Items:\n" +

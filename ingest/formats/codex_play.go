@@ -130,11 +130,12 @@ func (c *codex) act(e *codexEntry) {
 		k := c.asked[e.at]
 		answer := k.answer
 		k.answer = -1
-		c.call(k)
 		c.kinds |= builtin(k.name)
-		if answer >= 0 {
+		if answer < 0 {
+			c.call(k)
+		} else {
 			a := &c.answered[answer]
-			c.results = append(c.results, a.result)
+			c.answeredCall(k, a.result)
 			if a.code != "" {
 				c.codes = append(c.codes, a.code)
 			}

@@ -56,6 +56,9 @@ func DetectAs(name string, head []byte, complete bool) (Detection, error) {
 }
 
 func detect(formats []Format, head []byte, complete bool) (Detection, error) {
+	if err := zipError(head); err != nil {
+		return Detection{}, err
+	}
 	head, err := trimHead(head, complete)
 	if err != nil {
 		return Detection{}, err

@@ -31,13 +31,17 @@ func FuzzDecodeTurnmill(f *testing.F)        { fuzzDecode(f, "turnmill") }
 func FuzzDecodeOpenAIChat(f *testing.F)      { fuzzDecode(f, "openai-chat") }
 func FuzzDecodeSWEAgent(f *testing.F)        { fuzzDecode(f, "swe-agent") }
 func FuzzDecodeATIF(f *testing.F)            { fuzzDecode(f, "atif") }
+func FuzzDecodeWorldBench(f *testing.F)      { fuzzDecode(f, "agentworldbench") }
 func FuzzDecodeTauBench(f *testing.F)        { fuzzDecode(f, "tau-bench") }
 func FuzzDecodeClaudeCode(f *testing.F)      { fuzzDecode(f, "claude-code") }
 func FuzzDecodeCodex(f *testing.F)           { fuzzDecode(f, "codex") }
 func FuzzDecodeAgentTrace(f *testing.F)      { fuzzDecode(f, "agent-trace") }
 func FuzzDecodeMiniSWE(f *testing.F)         { fuzzDecode(f, "mini-swe-agent") }
 func FuzzDecodeOpenHands(f *testing.F)       { fuzzDecode(f, "openhands") }
+func FuzzDecodeOpenHandsV1(f *testing.F)     { fuzzDecode(f, "openhands-v1") }
+func FuzzDecodeOpenHandsOutput(f *testing.F) { fuzzDecode(f, "openhands-v1-eval") }
 func FuzzDecodeOpenHandsLegacy(f *testing.F) { fuzzDecode(f, "openhands-legacy") }
+func FuzzDecodeInspect(f *testing.F)         { fuzzDecode(f, "inspect") }
 func FuzzDecodeToolBench(f *testing.F)       { fuzzDecode(f, "toolbench") }
 func FuzzDecodeToolEval(f *testing.F)        { fuzzDecode(f, "tooleval") }
 func FuzzDecodeShareGPT(f *testing.F)        { fuzzDecode(f, "sharegpt") }

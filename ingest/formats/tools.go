@@ -150,7 +150,7 @@ func exactKind(key []byte) toolKinds {
 	case "bash", "sh", "zsh", "shell", "terminal", "console", "cmd", "powershell", "tmux",
 		"exec", "executecommand", "executebash", "executebashcommand", "executeshell", "executeshellcommand",
 		"execcommand", "containerexec", "runcommand", "runcommands", "runcmd", "runbash", "runshell",
-		"runshellcommand", "runterminalcmd", "runterminalcommand", "runinterminal", "bashcommand", "bashtool", "shellcommand",
+		"runshellcommand", "runterminalcmd", "runterminalcommand", "runinterminal", "bashcommand", "bashtool", "bashsession", "shellcommand",
 		"shelltool", "localshell", "terminalexecute", "keystrokes", "sendkeys", "sendkeystrokes", "writestdin",
 		"bashoutput", "killbash", "killshell":
 		return toolShell
@@ -160,12 +160,12 @@ func exactKind(key []byte) toolKinds {
 		"visiturl", "visitwebpage", "visitwebsite", "readpage", "readurl", "readwebpage", "browse", "browsepage",
 		"scrape", "scrapepage", "scrapeurl", "scrapewebpage", "crawl", "crawlpage", "getwebpage", "dictmemory":
 		return toolSearch
-	case "edit", "editfile", "fileedit", "editor", "fileeditor", "multiedit", "multieditfile", "write", "writefile",
+	case "edit", "editfile", "fileedit", "editor", "fileeditor", "texteditor", "multiedit", "multieditfile", "write", "writefile",
 		"writetofile", "createfile", "strreplace", "strreplaceeditor", "strreplacebasededittool", "strreplaceinfile",
 		"replaceinfile", "searchreplace", "searchandreplace", "applypatch", "applydiff", "applyedit", "insertedit",
 		"inserteditintofile", "notebookedit", "editnotebook", "editblock", "patchfile":
 		return toolEdit
-	case "think", "sequentialthinking", "plan", "updateplan", "todo", "todowrite", "todoread", "finish", "submit", "done",
+	case "think", "sequentialthinking", "plan", "updateplan", "todo", "todowrite", "todoread", "tasktracker", "finish", "submit", "done",
 		"complete", "attemptcompletion", "taskdone", "taskcomplete", "marktaskcomplete", "finalanswer", "finaloutput", "giveanswer", "answer":
 		return toolAside
 	}
