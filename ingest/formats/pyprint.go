@@ -7,12 +7,15 @@ import (
 )
 
 // pythonString decodes the Python string literal that text begins with, as repr prints it, and returns what
-// follows it. open is true when the text ends inside the literal: value is what stands there.
+// follows it. open is true when the text ends inside the literal, or begins none: value is what stands there.
 func (d *Decoded) pythonString(text string) (value, rest string, open bool) {
 	if text == "" {
 		return "", "", true
 	}
 	quote := text[0]
+	if quote != '\'' && quote != '"' { // no literal: where it would end is not known
+		return text, "", true
+	}
 	b := d.arena.Open()
 	for i := 1; i < len(text); {
 		switch c := text[i]; {
