@@ -34,7 +34,7 @@ func (a *adp) api(v jsonscan.Value) error {
 	a.act(k.id != "")
 	a.reasons(v)
 	if quoted(k.args) {
-		k.text = a.unquoted(&k)
+		k.text = a.out.unquoted(&k)
 	}
 	a.call(k)
 	return nil

@@ -25,23 +25,22 @@ func quoted(args jsonscan.Value) bool {
 
 // unquoted returns the canonical text of a call with the quotes around its arguments taken off, one pair
 // each.
-func (a *adp) unquoted(k *call) string {
-	out := a.out
-	b := jsonscan.AppendQuoted(append(out.arena.Open(), `{"name":`...), k.name)
+func (d *Decoded) unquoted(k *call) string {
+	b := jsonscan.AppendQuoted(append(d.arena.Open(), `{"name":`...), k.name)
 	b = append(b, `,"arguments":{`...)
 	n := 0
 	for key, m := range k.args.Members() {
 		if n++; n > 1 {
 			b = append(b, ',')
 		}
-		b = append(out.appendVerbatim(b, key), ':')
+		b = append(d.appendVerbatim(b, key), ':')
 		from := len(b)
-		b = out.appendVerbatim(b, m)
+		b = d.appendVerbatim(b, m)
 		if inQuotes(m) {
-			out.note(turnmill.NoteExtraQuotes)
+			d.note(turnmill.NoteExtraQuotes)
 			b = append(b[:from+1], b[from+3:len(b)-3]...)
 			b = append(b, '"')
 		}
 	}
-	return out.arena.Close(append(b, "}}"...))
+	return d.arena.Close(append(b, "}}"...))
 }

@@ -31,8 +31,9 @@ func atifFormat() Format {
 				"a sub-agent's in a file of its own, are trajectories of their own; continued_trajectory_ref goes to\n" +
 				"meta. Terminus: with the reply as message, the action is its JSON without analysis and plan; neither\n" +
 				"commands nor completion is a wait; what answers a reply that did not parse is the harness. ADP: the\n" +
-				"page in extra.web is the observation; a page without a call is what the next action saw. Runs of\n" +
-				"nnetnav-live are refused: their pages follow other actions than the ones beside them.",
+				"page in extra.web is the observation; a page without a call is what the next action saw; a\n" +
+				"second pair of quotes around string arguments is taken off. Runs of nnetnav-live are refused: their\n" +
+				"pages follow other actions than the ones beside them.",
 			State: "the page before the action, where observations are pages; else none",
 			Domain: "web where an observation is a page; else as openai-chat, by the tools called and declared; the text\n" +
 				"protocol of Terminus is terminal",

@@ -142,7 +142,11 @@ func (a *atif) toolCalls(list jsonscan.Value) error {
 		if name.Present() && name.Kind() != jsonscan.String {
 			return inside("tool_calls", i, badField("function_name", "a string", name))
 		}
-		a.call(call{name: name.Str(&a.out.arena), args: v.Get("arguments"), id: a.out.id(v.Get("tool_call_id")), answer: -1})
+		k := call{name: name.Str(&a.out.arena), args: v.Get("arguments"), id: a.out.id(v.Get("tool_call_id")), answer: -1}
+		if a.dialect == dialectADP && quoted(k.args) {
+			k.text = a.out.unquoted(&k)
+		}
+		a.call(k)
 		i++
 	}
 	return nil
