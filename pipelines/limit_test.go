@@ -23,7 +23,6 @@ func limitFiles() []testFile {
 		{"a.jsonl", append(damaged, lines(r[4:7])...)},
 		{"b.jsonl.gz", append(gzipped(lines(r[7:9])), gzipped(lines(r[9:11]))...)},
 		{"c.jsonl.zst", framed(pieces(lines(r[11:16]), 700))},
-		{"c-rows.parquet", parquetFile(r[20:24], 3)},
 		{"d-notes.txt", []byte("Remember to feed the cat.\n")},
 		{"e-array.json", array(r[16:19])},
 		{"f-empty.jsonl", nil},
@@ -31,10 +30,11 @@ func limitFiles() []testFile {
 		{"h-cut.jsonl.gz", cutEnd(gzipped(lines(r[19:21])), 9)}, // cut after the last line
 		{"i-array.json.zst", framed(pieces(array(r[21:24]), 500))},
 		{"j.jsonl", bytes.TrimSuffix(lines(r[24:27]), []byte("\n"))},
+		{"k-rows.parquet", parquetFile(r[20:24], 3)},
 	}
 }
 
-const limitRecords = 9 + 4 + 4 + 5 + 1 + 3 + 1 + 1 + 3 + 3 + 3
+const limitRecords = 9 + 4 + 5 + 1 + 3 + 1 + 1 + 3 + 3 + 3 + 4
 
 // TestLimit: the first N records of the plan, exactly, whatever kinds of files they lie in; what they give is
 // the start of what all give; and check knows that no more had to come.
