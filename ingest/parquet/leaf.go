@@ -213,6 +213,9 @@ func (l *leaf) decompressed(b []byte, size int) ([]byte, error) {
 	return out, err
 }
 
+// plainDictionary is the number that old files have for format.RLEDictionary.
+const plainDictionary format.Encoding = 2
+
 // readValues decodes the values that are not null.
 func (l *leaf) readValues(b []byte, encoding format.Encoding) (err error) {
 	n := l.count
