@@ -38,6 +38,9 @@ func DetectAs(name string, head []byte, complete bool) (Detection, error) {
 	if err != nil {
 		return Detection{}, err
 	}
+	if err := zipError(head); err != nil {
+		return Detection{}, err
+	}
 	head, err = trimHead(head, complete)
 	if err != nil {
 		return Detection{}, err
