@@ -3,6 +3,7 @@
 GO     ?= go
 BIN    := build/turnmill
 VENV   := build/venv
+PEERS  := build/peers
 PYTHON ?= python3
 
 comma  := ,
@@ -16,7 +17,7 @@ HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(
 HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
 GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
 
-.PHONY: all build demo hf test lint golden fuzz mutants soak bench parity parity-ids clean
+.PHONY: all build demo hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity parity-ids clean
 
 all: build
 
@@ -80,10 +81,24 @@ mutants:
 soak:
 	$(GO) test -tags soak -run Soak -timeout 0 -v ./cmd/turnmill
 
-# Memory, MB/s per core of each stage, of the whole and of each decoder; rewrites docs/performance.md.
+# Ours alone: memory, MB/s per core of each stage, of the whole and of each decoder; rewrites its sections of
+# docs/performance.md. With Qwen3's tokenizer where `make parity` has fetched it, else with the embedded one.
 bench: build
-	$(GO) run ./bench -turnmill $(BIN) -out docs/performance.md
+	$(GO) run ./bench -turnmill $(BIN) $(addprefix -tokenizer ,$(firstword $(wildcard build/parity/*qwen3-*/tokenizer.json))) -out docs/performance.md
 	$(GO) run ./bench -decoders -out docs/performance.md
+
+# Us and the tools that others use in alternation, on recorded runs (TURNMILL_DATA), with a published tokenizer: about
+# half an hour of one core, 6 GB of peers in build/peers, 5 GB of corpora and runs. Rewrites its section and the opening.
+bench-peers: build $(PEERS)/ready
+	@test -n "$$TURNMILL_DATA" || { echo "bench-peers: set TURNMILL_DATA to a directory of recorded runs"; exit 1; }
+	$(GO) run ./bench -peers -turnmill $(BIN) -python $(PEERS)/bin/python \
+		-tokenizer "$$($(PYTHON) scripts/fetch_tokenizer.py build/parity)/tokenizer.json" -out docs/performance.md
+
+# Ten million trajectories of recorded shape through a pipe: ten minutes, 45 GB of disk.
+bench-stream: build
+	@test -n "$$TURNMILL_DATA" || { echo "bench-stream: set TURNMILL_DATA to a directory of recorded runs"; exit 1; }
+	$(GO) run ./bench -stream 10000000 -turnmill $(BIN) \
+		-tokenizer "$$($(PYTHON) scripts/fetch_tokenizer.py build/parity)/tokenizer.json" -out docs/performance.md
 
 # Ids and loss positions against transformers, shards against datasets.
 parity: build $(VENV)/ready
@@ -96,6 +111,11 @@ parity-ids: hf $(VENV)/ready
 $(VENV)/ready: scripts/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --requirement scripts/requirements.txt
+	@touch $@
+
+$(PEERS)/ready: bench/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --requirement bench/peers/requirements.txt
 	@touch $@
 
 clean:

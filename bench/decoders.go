@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -225,40 +224,13 @@ func reportDecoders(w io.Writer, all []decoded, runs int) {
 	p("\n")
 }
 
-// writeSection puts a section, heading and all, into a file in the place of the one with the same heading, or at
-// its end.
-func writeSection(name, section string) error {
-	old, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	heading, _, _ := strings.Cut(section, "\n")
-	before, rest, found := strings.Cut(string(old), heading+"\n")
-	if !found {
-		before = strings.TrimRight(before, "\n") + "\n\n"
-	}
-	after := ""
-	if i := strings.Index(rest, "\n## "); i >= 0 {
-		after = rest[i+1:]
-	}
-	text := before + strings.TrimRight(section, "\n") + "\n"
-	if after != "" {
-		text += "\n" + after
-	}
-	return os.WriteFile(name, []byte(text), 0o666)
-}
-
 // decoders measures the decoders and writes their section.
 func decoders(o *options) error {
-	all, err := measureDecoders(os.Getenv("TURNMILL_DATA"), o.runs)
+	all, err := measureDecoders(o.data, o.runs)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
 	reportDecoders(&b, all, o.runs)
-	fmt.Print(b.String())
-	if o.out == "" {
-		return nil
-	}
-	return writeSection(o.out, b.String())
+	return publish(o, b.String())
 }

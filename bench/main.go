@@ -1,111 +1,94 @@
-// Command bench measures turnmill and writes docs/performance.md.
+// Command bench measures turnmill and writes docs/performance.md, a section at a time; the others stay.
 //
-//	corpus   the demo corpus, again and again, each copy with other ids, numbers and words: 60 and 600 MB
-//	stages   framing, decoding, masking, encoding, shards, tables, files, each alone, in this process, on one core
-//	whole    the binary on both corpora, as a child process: CPU seconds, wall seconds, peak memory
-//	decoders with -decoders, and nothing else: each format's decoder on published files, the section "Decoders"
+//	bench                      ours: stages, the whole path, memory, growth, on the demo corpus
+//	bench -decoders            each format's decoder on published files
+//	bench -peers               compared: us and the tools that others use, in alternation, on recorded runs
+//	bench -stream N            stream: N trajectories of recorded shape to `turnmill cpt -`
+//	bench -trajectories N      only writes these N trajectories to standard output
 //
-// Unit: MB (10^6 bytes) of JSON lines per CPU second, user and system, on one core. Medians.
+// Unit: MB (10^6 bytes) per CPU second, user and system, on one core. Medians.
 package main
 
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 func main() {
+	if len(os.Args) > 1 {
+		if child := children[os.Args[1]]; child != nil {
+			exit(child(os.Args[2:]))
+		}
+	}
 	var o options
 	flag.StringVar(&o.turnmill, "turnmill", "build/turnmill", "binary to measure")
-	flag.StringVar(&o.out, "out", "", "file to write; empty: standard output")
+	flag.StringVar(&o.out, "out", "", "file to write a section of; empty: standard output")
 	flag.StringVar(&o.work, "work", "build/bench", "directory for corpora and runs")
-	flag.StringVar(&o.tokenizer, "tokenizer", "demo", "tokenizer of the runs")
-	flag.IntVar(&o.small, "small", 60, "MB of the small corpus")
-	flag.IntVar(&o.large, "large", 600, "MB of the large corpus")
-	flag.IntVar(&o.runs, "runs", 3, "runs of each measurement")
-	alone := flag.Bool("decoders", false, "measure the decoders alone and write their section")
+	flag.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer.json of the runs, in a directory of its own for the peers; empty: demo")
+	flag.StringVar(&o.data, "data", os.Getenv("TURNMILL_DATA"), "directory of recorded runs")
+	flag.StringVar(&o.under, "under", "", "program that starts every measured run, such as nice")
+	flag.IntVar(&o.core, "core", 1, "core that runs on one core are pinned to")
+	flag.IntVar(&o.small, "small", 60, "MB of the small corpus of our own figures")
+	flag.IntVar(&o.large, "large", 600, "MB of the large corpus of our own figures")
+	flag.IntVar(&o.runs, "runs", 5, "runs of each measurement")
+	flag.BoolVar(&o.decoders, "decoders", false, "measure the decoders alone")
+	flag.BoolVar(&o.peers, "peers", false, "measure the peers too")
+	flag.StringVar(&o.python, "python", "build/peers/bin/python", "Python with bench/peers/requirements.txt")
+	flag.StringVar(&o.scripts, "scripts", "bench/peers", "directory of the peers' scripts")
+	flag.IntVar(&o.corpus, "corpus", 200, "MB of text that the fast tools run over")
+	flag.IntVar(&o.sample, "sample", 40, "MB of text that the slow tools run over")
+	flag.IntVar(&o.slow, "slow-runs", 3, "runs of the slow tools")
+	flag.Int64Var(&o.trajectories, "trajectories", 0, "write N trajectories to standard output")
+	flag.Int64Var(&o.stream, "stream", 0, "send N trajectories to turnmill cpt -")
+	flag.IntVar(&o.longest, "longest", 24, "bytes of the longest text of -stream and -trajectories; longer ones are cut")
 	flag.Parse()
-	measure := run
-	if *alone {
-		measure = decoders
-	}
-	if err := measure(&o); err != nil {
+	exit(run(&o))
+}
+
+func exit(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 type options struct {
-	turnmill, out, work, tokenizer string
-	small, large, runs             int
+	turnmill, out, work, tokenizer, data, under, python, scripts string
+	core, small, large, runs, corpus, sample, slow, longest      int
+	peers, decoders                                              bool
+	trajectories, stream                                         int64
 }
 
 func run(o *options) error {
 	if err := os.MkdirAll(o.work, 0o777); err != nil {
 		return err
 	}
-	small, large := filepath.Join(o.work, "small.jsonl"), filepath.Join(o.work, "large.jsonl")
-	for name, mb := range map[string]int{small: o.small, large: o.large} {
-		if err := writeCorpus(name, int64(mb)*1e6); err != nil {
-			return err
-		}
+	switch {
+	case o.trajectories > 0:
+		return writeTrajectories(o, o.trajectories, os.Stdout)
+	case o.stream > 0:
+		return stream(o)
+	case o.decoders:
+		return decoders(o)
+	case o.peers:
+		return compare(o)
 	}
-	// Children first: a child's peak counts what its parent held when it was started.
-	whole, err := measureWhole(o, small, large)
-	if err != nil {
-		return err
-	}
-	stages, err := measureStages(small, o.runs)
-	if err != nil {
-		return err
-	}
-	w := io.Writer(os.Stdout)
-	if o.out != "" {
-		f, err := os.Create(o.out)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		w = io.MultiWriter(f, os.Stdout)
-	}
-	return report(w, o, stages, whole)
+	return ours(o)
 }
 
-func report(w io.Writer, o *options, stages []stage, whole []child) error {
-	p := func(format string, args ...any) { fmt.Fprintf(w, format, args...) }
-	p("# Performance\n\nWritten by `make bench`; figures are of one machine and one run, so compare them with each other only.\n\n")
-	p("Machine: %s, %s/%s, %s. Tokenizer: %s. Corpus: the demo corpus repeated with other ids, numbers and\n"+
-		"words, as JSON lines; MB are 10^6 bytes of them. Times are CPU seconds, user and system. Medians of %d runs.\n\n",
-		processor(), runtime.GOOS, runtime.GOARCH, runtime.Version(), o.tokenizer, o.runs)
-	p("## Stages, each alone, one core\n\n| stage | MB/s | what it does |\n|---|---|---|\n")
-	floor := 0.0
-	for _, s := range stages {
-		p("| %s | %.0f | %s |\n", s.name, s.rate, s.what)
-		floor += 1 / s.rate
+// tokenizerName is the tokenizer as turnmill takes it.
+func (o *options) tokenizerName() string {
+	if o.tokenizer == "" {
+		return "demo"
 	}
-	p("\nAll stages one after the other would make %.0f MB/s: the floor that their sum sets.\n\n", 1/floor)
-	p("## The whole path: `turnmill cpt`\n\n| corpus | workers | --memory | MB/s per CPU second | wall s | peak resident MiB |\n|---|---|---|---|---|---|\n")
-	for _, c := range whole {
-		p("| %d MB | %d | %s | %.1f | %.1f | %.0f |\n", c.mb, c.workers, c.memory, c.rate, c.wall, c.peak)
-	}
-	p("\nPeak memory at ten times the input is %.2f times that at one (`--memory 256MiB`, two workers).\n", peakRatio(whole))
-	return nil
+	return o.tokenizer
 }
 
-func peakRatio(whole []child) float64 {
-	var small, large float64
-	for _, c := range whole {
-		if c.memory != "256MiB" {
-			continue
-		}
-		if small == 0 {
-			small = c.peak
-		} else {
-			large = c.peak
-		}
-	}
-	return large / small
+// clear removes what a run left in the directory for work, and returns its path.
+func (o *options) clear(name string) (string, error) {
+	path := filepath.Join(o.work, name)
+	return path, os.RemoveAll(path)
 }

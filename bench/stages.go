@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -15,7 +18,6 @@ import (
 	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
-	"github.com/turnmill/turnmill/internal/demo"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard"
 	"github.com/turnmill/turnmill/shard/arrow"
@@ -26,12 +28,39 @@ import (
 
 // stage is one step of the path, measured alone.
 type stage struct {
-	name, what string
-	rate       float64 // MB/s
+	Name, What string
+	Rate       float64 // MB/s
 }
 
-// stageBytes is how much of the corpus the stages run over.
+// floorOf is the rate of all stages one after the other.
+func floorOf(stages []stage) float64 {
+	sum := 0.0
+	for _, s := range stages {
+		sum += 1 / s.Rate
+	}
+	return 1 / sum
+}
+
+// stageBytes is how much of the demo corpus the stages run over.
 const stageBytes = 20_000_000
+
+// stagesChild prints the stages over a whole corpus: args are a tokenizer.json, the corpus, and the number of
+// runs. Rates are in MB of its lines.
+func stagesChild(args []string) error {
+	runs, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	tokenizer, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	stages, err := measureStages(args[1], tokenizer, math.MaxInt, runs)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(stages)
+}
 
 // cpu returns the CPU time of this process.
 func cpu() time.Duration {
@@ -42,16 +71,16 @@ func cpu() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// measureStages runs every stage over the head of the corpus, on one core.
-func measureStages(corpus string, runs int) ([]stage, error) {
+// measureStages runs every stage over the first bytes of the corpus, on one core.
+func measureStages(corpus string, tokenizer []byte, most, runs int) ([]stage, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	data, err := os.ReadFile(corpus)
 	if err != nil {
 		return nil, err
 	}
-	data = data[:min(len(data), stageBytes)]
+	data = data[:min(len(data), most)]
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
-	b, err := newBench(data)
+	b, err := newBench(data, tokenizer)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +102,9 @@ func measureStages(corpus string, runs int) ([]stage, error) {
 		var rates []float64
 		for range runs {
 			runtime.GC()
+			if err := os.RemoveAll(b.scrap); err != nil { // giving back its pages is no part of writing
+				return nil, err
+			}
 			began := cpu()
 			if err := s.run(); err != nil {
 				return nil, err
@@ -105,20 +137,20 @@ type bench struct {
 	model    *bpe.Model
 }
 
-func newBench(data []byte) (*bench, error) {
+func newBench(data, tokenizer []byte) (*bench, error) {
 	b := &bench{data: data}
 	f, err := formats.ByName("turnmill")
 	if err != nil {
 		return nil, err
 	}
 	b.decoder = f.New(formats.Options{})
-	if b.filters, err = filter.New(nil, filter.Options{}); err != nil {
+	if b.filters, err = filter.New(nil, filter.Options{MinTurns: 1}); err != nil {
 		return nil, err
 	}
 	if b.masker, err = mask.New(mask.Default(), "0", mask.ModeTurn); err != nil {
 		return nil, err
 	}
-	if b.model, err = bpe.Load(demo.Tokenizer()); err != nil {
+	if b.model, err = bpe.Load(tokenizer); err != nil {
 		return nil, err
 	}
 	format, err := chat.New("chatml", b.model, chat.Options{})
@@ -130,12 +162,9 @@ func newBench(data []byte) (*bench, error) {
 	}
 	for line := range bytes.Lines(data) {
 		b.records = append(b.records, bytes.TrimSuffix(line, []byte("\n")))
-		// A decoder of its own for each record keeps the texts of all.
-		var d formats.Decoded
-		if err := f.New(formats.Options{}).Decode(b.records[len(b.records)-1], &d); err != nil {
-			return nil, err
-		}
-		b.decoded = append(b.decoded, d.Trajectories...)
+	}
+	if b.decoded, err = decodeAll(data); err != nil {
+		return nil, err
 	}
 	return b, b.prepare()
 }

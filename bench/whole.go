@@ -1,16 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
+	"cmp"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"syscall"
-	"time"
 )
 
 // child is one setting of the binary, measured from outside.
@@ -20,11 +14,12 @@ type child struct {
 	memory  string
 	rate    float64 // MB/s per CPU second
 	wall    float64 // seconds
+	best    float64 // wall seconds of the fastest run
 	peak    float64 // MiB, resident
 }
 
 // measureWhole runs the binary over both corpora, the settings in turn, and takes medians.
-func measureWhole(o *options, small, large string) ([]child, error) {
+func measureWhole(o *options, r *runner, small, large string) ([]child, error) {
 	settings := []struct {
 		corpus  string
 		mb      int
@@ -32,11 +27,12 @@ func measureWhole(o *options, small, large string) ([]child, error) {
 		memory  string
 	}{
 		{small, o.small, 1, "1GiB"}, {small, o.small, 2, "1GiB"}, {small, o.small, 2, "256MiB"}, {large, o.large, 2, "256MiB"},
+		{large, o.large, 1, "1GiB"}, {large, o.large, 2, "1GiB"},
 	}
 	got := make([][]child, len(settings))
 	for range o.runs {
 		for i, s := range settings {
-			c, err := runChild(o, s.corpus, s.workers, s.memory)
+			c, err := runChild(o, r, s.corpus, s.workers, s.memory)
 			if err != nil {
 				return nil, err
 			}
@@ -49,6 +45,7 @@ func measureWhole(o *options, small, large string) ([]child, error) {
 		c := runs[0]
 		c.rate = median(runs, func(c child) float64 { return c.rate })
 		c.wall = median(runs, func(c child) float64 { return c.wall })
+		c.best = slices.MinFunc(runs, func(a, b child) int { return cmp.Compare(a.wall, b.wall) }).wall
 		c.peak = median(runs, func(c child) float64 { return c.peak })
 		out = append(out, c)
 	}
@@ -64,42 +61,55 @@ func median(runs []child, of func(child) float64) float64 {
 	return all[len(all)/2]
 }
 
-func runChild(o *options, corpus string, workers int, memory string) (child, error) {
-	out := filepath.Join(o.work, "out")
-	if err := os.RemoveAll(out); err != nil {
+func runChild(o *options, r *runner, corpus string, workers int, memory string) (child, error) {
+	out, err := o.clear("out")
+	if err != nil {
 		return child{}, err
 	}
-	cmd := exec.Command(o.turnmill, "cpt", corpus, "-o", out, "--tokenizer", o.tokenizer, "--workers", strconv.Itoa(workers),
-		"--memory", memory, "--progress", "none")
-	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(workers))
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	began := time.Now()
-	if err := cmd.Run(); err != nil {
-		return child{}, fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.String())
+	core := -1
+	if workers == 1 {
+		core = o.core
 	}
-	wall := time.Since(began)
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	_, m, err := r.run(core, cptCommand(o, corpus, out, "--workers", strconv.Itoa(workers), "--memory", memory)...)
+	if err != nil {
+		return child{}, err
+	}
 	info, err := os.Stat(corpus)
 	if err != nil {
 		return child{}, err
 	}
-	seconds := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	c := child{workers: workers, memory: memory, wall: wall.Seconds(), peak: float64(usage.Maxrss) / 1024,
-		rate: float64(info.Size()) / 1e6 / seconds.Seconds()}
+	c := child{workers: workers, memory: memory, wall: m.Wall, peak: m.Peak, rate: float64(info.Size()) / 1e6 / m.Start}
 	return c, os.RemoveAll(out)
 }
 
-// processor names the machine's processor.
-func processor() string {
-	data, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown processor"
-	}
-	for line := range strings.Lines(string(data)) {
-		if name, ok := strings.CutPrefix(line, "model name"); ok {
-			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+// speedup compares two workers with one on the large corpus with the same memory: by their CPU seconds, which
+// tell what two free cores would make of them, and by the shortest times on the wall, which others' work on
+// the machine stretches.
+func speedup(whole []child) (cpu, wall float64) {
+	var one, two child
+	for _, c := range whole {
+		if c.memory == "1GiB" { // the large corpus comes last
+			if c.workers == 1 {
+				one = c
+			} else {
+				two = c
+			}
 		}
 	}
-	return "unknown processor"
+	return 2 * two.rate / one.rate, one.best / two.best
+}
+
+func peakRatio(whole []child) float64 {
+	var small, large float64
+	for _, c := range whole {
+		if c.memory != "256MiB" {
+			continue
+		}
+		if small == 0 {
+			small = c.peak
+		} else {
+			large = c.peak
+		}
+	}
+	return large / small
 }

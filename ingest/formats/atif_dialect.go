@@ -54,12 +54,10 @@ func pageOf(web jsonscan.Value) jsonscan.Value {
 // pageText tells pages that are written as text: WebShop's, whose fields are joined by this mark.
 func pageText(text string) bool { return strings.Contains(text, " [SEP] ") }
 
-// converterWrote tells the closing answers that ADP's converters invent: one of five, at random.
+// converterWrote tells the closing answers that ADP's converters invented.
 func converterWrote(text string) bool {
 	switch strings.Trim(text, blanks) {
-	case "Congratulations! You have successfully solved the task.", "Your solution has been verified as correct.",
-		"Well done on successfully completing the task!", "Your implementation satisfies the task requirements.",
-		"Task completed successfully.":
+	case "Your implementation satisfies the task requirements.", "Task completed successfully.":
 		return true
 	}
 	return false
