@@ -41,7 +41,9 @@ const (
 	NoteSubmitEcho        // submissions that ran nothing and repeat the output before them: no turns
 	NoteToolsNotJudged    // trajectories whose declared tools are no list of names: undeclared-tool lets them pass
 	NoteRepeatedAnswer    // further answers to a call that has one: left out
-	NumNotes              = int(NoteRepeatedAnswer) + 1
+	NoteNullMember        // members that a row of columns holds as null: left out
+	NoteOpenedJSON        // texts of columns that are read as the JSON that they are
+	NumNotes              = int(NoteOpenedJSON) + 1
 )
 
 var noteNames = [NumNotes]string{
@@ -49,7 +51,7 @@ var noteNames = [NumNotes]string{
 	"escapes_decoded", "extra_quotes", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
 	"non_text_parts", "emptied_messages", "unread_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
-	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged", "repeated_answers",
+	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged", "repeated_answers", "null_members", "opened_json",
 }
 
 // String returns the note's name as it stands in the manifest.

@@ -15,6 +15,7 @@ const (
 	ReasonTooLarge       Reason = "record_too_large"  // above --max-record
 	ReasonTruncated      Reason = "truncated"         // the input ends inside a record
 	ReasonBadCompression Reason = "bad_compression"   // gzip or zstd data is damaged
+	ReasonBadParquet     Reason = "bad_parquet"       // a Parquet file, or a row group of it, is damaged or of a kind that is not read
 	ReasonWindowTooLarge Reason = "window_too_large"  // a zstd window above --max-window
 	ReasonBadField       Reason = "bad_field"         // a field has the wrong type
 	ReasonRepeatedIndex  Reason = "repeated_index"    // two turns of one trajectory share an index

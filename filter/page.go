@@ -20,6 +20,7 @@ type page struct {
 	titled          bool // title is the page's own, not its first line
 	lines           int  // blank ones included, those at the ends left out
 	blank           bool
+	heads           [3][]byte // title, tab and url, folded
 	folded          []byte
 }
 
@@ -128,6 +129,9 @@ func (p *page) head(text string) {
 			p.title = name
 		}
 	}
+	for i, head := range [...]string{p.title, p.tab, p.url} {
+		p.heads[i] = appendFolded(p.heads[i][:0], head)
+	}
 }
 
 // isRoot tells whether a line is the root of a page's accessibility tree.
@@ -216,26 +220,19 @@ func (p *page) metByHead(q *rule) bool {
 	if q.blank && !p.blank {
 		return false
 	}
-	if q.url != nil && !p.met(q.url, p.url) {
+	title, tab, url := p.heads[0], p.heads[1], p.heads[2]
+	if q.url != nil && !q.url.meets(url) {
 		return false
 	}
-	return q.title == nil || p.met(q.title, p.title) || p.met(q.title, p.tab)
-}
-
-func (p *page) met(g glob, text string) bool {
-	p.folded = appendFolded(p.folded[:0], text)
-	return g.meets(p.folded)
+	return q.title == nil || q.title.meets(title) || q.title.meets(tab)
 }
 
 // metByText tells whether one text of the page meets a rule that asks for one.
 func (p *page) metByText(part, whole string, r *pageRules) bool {
-	if part == "" || len(part) > headBytes {
+	if len(part) > headBytes || !r.texts.may(part) {
 		return false
 	}
 	p.folded = appendFolded(p.folded[:0], part)
-	if !r.texts.may(p.folded) {
-		return false
-	}
 	for i := range r.rules {
 		q := &r.rules[i]
 		if q.text == nil || p.lines > q.lines || len(whole) > q.lines*lineBytes || !q.text.meets(p.folded) {
@@ -244,7 +241,6 @@ func (p *page) metByText(part, whole string, r *pageRules) bool {
 		if q.title == nil && q.url == nil && !q.blank || p.metByHead(q) {
 			return true
 		}
-		p.folded = appendFolded(p.folded[:0], part) // metByHead has used it
 	}
 	return false
 }

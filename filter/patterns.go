@@ -177,6 +177,7 @@ type compiled struct {
 	captcha, httpError *pageRules
 	lines              int // of the longest page that any rule takes
 	refused            []glob
+	refusals           starts // of refused
 }
 
 // pageRules are the patterns of one filter.
@@ -201,7 +202,9 @@ func (p *Patterns) compile() (*compiled, error) {
 	c := &compiled{captcha: compileRules(p.Captcha), httpError: compileRules(p.HTTPError)}
 	c.lines = max(c.captcha.lines, c.httpError.lines)
 	for _, text := range p.Refused {
-		c.refused = append(c.refused, newGlob(text))
+		g := newGlob(text)
+		c.refused = append(c.refused, g)
+		c.refusals.add(g)
 	}
 	return c, nil
 }
@@ -225,7 +228,7 @@ func compileRules(patterns []Pattern) *pageRules {
 	return r
 }
 
-// starts tells by the first byte of a folded text whether any of some globs can meet it.
+// starts tells by the first character of a text whether any of some globs can meet it, folded.
 type starts struct {
 	byte [256]bool
 	any  bool
@@ -239,8 +242,23 @@ func (s *starts) add(g glob) {
 	}
 }
 
-func (s *starts) may(folded []byte) bool {
-	return s.any || len(folded) > 0 && s.byte[folded[0]]
+func (s *starts) may(text string) bool {
+	if s.any {
+		return true
+	}
+	for text != "" {
+		r, n := rune(text[0]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(text)
+		}
+		if isBlank(r) {
+			text = text[n:]
+			continue
+		}
+		var first [utf8.UTFMax]byte
+		return s.byte[appendFoldedRune(first[:0], r)[0]]
+	}
+	return false
 }
 
 // glob is a folded pattern, cut at its stars; nil is none.
@@ -293,21 +311,32 @@ func indexIn(text []byte, part string) int {
 func appendFolded(dst []byte, text string) []byte {
 	from, blank := len(dst), false
 	for _, r := range text {
-		if unicode.IsSpace(r) || r == '\u200e' || r == '\u200b' {
+		if isBlank(r) {
 			blank = len(dst) > from
 			continue
 		}
 		if blank {
 			dst, blank = append(dst, ' '), false
 		}
-		switch {
-		case r == '’' || r == '‘' || r == '`':
-			r = '\''
-		case r < utf8.RuneSelf:
-			dst = append(dst, lower(byte(r)))
-			continue
-		}
-		dst = utf8.AppendRune(dst, unicode.ToLower(r))
+		dst = appendFoldedRune(dst, r)
 	}
 	return dst
+}
+
+// isBlank tells whether r separates words, or is not seen at all.
+func isBlank(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == ' ' || r >= '\t' && r <= '\r'
+	}
+	return unicode.IsSpace(r) || r == '\u200e' || r == '\u200b'
+}
+
+func appendFoldedRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '’' || r == '‘' || r == '`':
+		return append(dst, '\'')
+	case r < utf8.RuneSelf:
+		return append(dst, lower(byte(r)))
+	}
+	return utf8.AppendRune(dst, unicode.ToLower(r))
 }

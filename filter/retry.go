@@ -43,7 +43,7 @@ const refusalHead = 64
 
 // refuses tells whether an observation is one of the refusals.
 func (c *Chain) refuses(observation string) bool {
-	if len(observation) > refusedBytes {
+	if len(observation) > refusedBytes || !c.patterns.refusals.may(observation) {
 		return false
 	}
 	c.text = appendFolded(c.text[:0], observation[:min(len(observation), refusalHead)])

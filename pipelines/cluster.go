@@ -227,8 +227,8 @@ func inputsOf(o *Options, p *Plan) ([]string, error) {
 	return paths, nil
 }
 
-// unchanged makes sure that the inputs of a partition are those that were planned, and returns the largest
-// zstd window that one of them needs.
+// unchanged makes sure that the inputs of a partition are those that were planned, and returns what
+// the most demanding of them takes to be decoded.
 func (s *setup) unchanged(partition int) (window int64, err error) {
 	for _, r := range s.plan.Partitions[partition] {
 		in, path := &s.plan.Inputs[r.Input], s.paths[r.Input]
@@ -245,6 +245,14 @@ func (s *setup) unchanged(partition int) (window int64, err error) {
 		if sum != in.SHA256 || size != in.Bytes {
 			return 0, fmt.Errorf("%s: %w: it is not the file that was planned as %s; try to put that back, or to plan anew with --restart",
 				path, ingest.ErrChanged, in.Path)
+		}
+		if in.Rejected == "" && in.columns() {
+			need, err := parquetNeed(path)
+			if err != nil {
+				return 0, err
+			}
+			window = max(window, need)
+			continue
 		}
 		if in.Compression != frame.Zstd.String() || in.Rejected != "" {
 			continue

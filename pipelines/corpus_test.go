@@ -143,6 +143,7 @@ var mixedFiles = sync.OnceValue(func() []testFile {
 		{"j-notes.txt", []byte("Remember to feed the cat.\n")},
 		{"k-cut.jsonl.gz", cutEnd(gzipped(lines(copies[3][14:20])), 9)},
 		{"l-cut.jsonl.zst", cutEnd(zstdFrame(lines(copies[3][20:30])), 50)},
+		{"m-rows.parquet", parquetFile(copies[3][14:30], 4)},
 	}
 })
 

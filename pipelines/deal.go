@@ -13,7 +13,7 @@ import (
 
 // dealer deals the inputs out to n partitions: stretches of equal stored bytes, each border moved on to the
 // next place where its file can be cut. Plain files of lines are cut after a line, zstd files of lines before
-// a frame; others belong whole to the partition in which they start.
+// a frame, Parquet files of records before a row group; others belong whole to the partition in which they start.
 //
 //	inputs       | a.jsonl            | b.json | c.jsonl.zst              |
 //	wished       |            |            |            |
@@ -111,7 +111,8 @@ func (d *dealer) recordsOf(i int) int64 {
 // cuts returns where input i, which starts at start of all bytes, is cut: cut k ends partition part+k.
 func (d *dealer) cuts(i int, start int64, part int) ([]ingest.Cut, error) {
 	in := &d.inputs[i]
-	if in.Layout != frame.Lines.String() || d.recordsOf(i) > 0 {
+	cuttable := in.Layout == frame.Lines.String() || in.columns() && !in.wholeFile()
+	if !cuttable || d.recordsOf(i) > 0 {
 		return nil, nil
 	}
 	var wished []int64
@@ -121,6 +122,8 @@ func (d *dealer) cuts(i int, start int64, part int) ([]ingest.Cut, error) {
 	switch {
 	case len(wished) == 0:
 		return nil, nil
+	case in.columns():
+		return cutGroups(d.paths[i], in.Bytes, wished)
 	case in.Compression == frame.None.String():
 		return ingest.CutLines(d.paths[i], wished)
 	case in.Compression == frame.Zstd.String():

@@ -30,10 +30,11 @@ func limitFiles() []testFile {
 		{"h-cut.jsonl.gz", cutEnd(gzipped(lines(r[19:21])), 9)}, // cut after the last line
 		{"i-array.json.zst", framed(pieces(array(r[21:24]), 500))},
 		{"j.jsonl", bytes.TrimSuffix(lines(r[24:27]), []byte("\n"))},
+		{"k-rows.parquet", parquetFile(r[20:24], 3)},
 	}
 }
 
-const limitRecords = 9 + 4 + 5 + 1 + 3 + 1 + 1 + 3 + 3 + 3
+const limitRecords = 9 + 4 + 5 + 1 + 3 + 1 + 1 + 3 + 3 + 3 + 4
 
 // TestLimit: the first N records of the plan, exactly, whatever kinds of files they lie in; what they give is
 // the start of what all give; and check knows that no more had to come.

@@ -120,7 +120,11 @@ func (o *outcome) lostPart(s *formats.Stretch) {
 }
 
 func position(from source, raw frame.Record) turnmill.Pos {
-	return turnmill.Pos{Path: from.path, Frame: from.frame, Line: raw.Line, Offset: raw.Offset, Bytes: int64(len(raw.Data))}
+	pos := turnmill.Pos{Path: from.path, Frame: from.frame, Line: raw.Line, Offset: raw.Offset, Bytes: int64(len(raw.Data))}
+	if from.layout == frame.Parquet {
+		pos.Bytes = raw.Bytes
+	}
+	return pos
 }
 
 // lose notes that a trajectory or document of the record is gone. The first reason stands for the record

@@ -10,9 +10,11 @@ import (
 	"github.com/turnmill/turnmill/ingest"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/ingest/parquet"
 )
 
-// inventory lists the inputs and what each is. window is the largest zstd window that one of them needs.
+// inventory lists the inputs and what each is. window is what the most demanding of them takes to be decoded:
+// the window of a zstd file, or the pages of a Parquet file.
 func inventory(ctx context.Context, o *Options) (inputs []PlanInput, paths []string, window int64, err error) {
 	if _, err := formatNamed(o.Format); err != nil {
 		return nil, nil, 0, &UsageError{fmt.Errorf("--format: %w", err)}
@@ -57,6 +59,10 @@ func examine(f ingest.Input, o *Options) (PlanInput, int64, error) {
 	if damage != nil && frame.Reason(damage) == turnmill.ReasonUnreadable {
 		return in, 0, damage
 	}
+	if parquet.Is(head.Data) {
+		need, err := examineParquet(&in, head, f.Path, o)
+		return in, need, err
+	}
 	if err := recognise(&in, head, damage, o); err != nil {
 		return in, 0, err
 	}
@@ -90,10 +96,7 @@ func recognise(in *PlanInput, head ingest.Head, damage error, o *Options) error 
 			in.Rejected, in.Detail = frame.Reason(damage), detail(damage)
 			return nil
 		}
-		plain := *reject
-		plain.Step, plain.Pos = "", turnmill.Pos{}
-		in.Rejected, in.Detail = reject.Reason, plain.Error()
-		return nil
+		return in.reject(err)
 	}
 	in.Format, in.Layout = d.Format.Name, d.Layout.String()
 	return nil

@@ -47,6 +47,10 @@ func readRange(ctx context.Context, in *PlanInput, rng Range, path string, l lim
 		sum.Records, sum.SHA256 = 1, hexSum(nil)
 		return sum, visit(source{path: in.Path, frame: -1, format: in.Format}, frame.Record{}, rejectedInput(in))
 	}
+	if in.columns() {
+		err := readRows(ctx, in, rng, path, l, read, visit, &sum)
+		return sum, err
+	}
 	from, text, err := openRange(in, rng, path, l, read)
 	if err != nil {
 		return sum, err
@@ -195,9 +199,15 @@ func sameSize(path string, planned int64) error {
 	return nil
 }
 
+// framer hands out records as frame.Framer does.
+type framer interface {
+	Next() (frame.Record, error)
+	Count() int64
+}
+
 // visitAll calls visit with all that a framer gives, or with the first most records when most is not 0, and
 // counts it. end tells how far the text was read: there a damaged one ends, and the damage is returned.
-func visitAll(ctx context.Context, f *frame.Framer, from source, most int64, visit visitor, sum *RangeSum, end func() int64) (*frame.DamageError, error) {
+func visitAll(ctx context.Context, f framer, from source, most int64, visit visitor, sum *RangeSum, end func() int64) (*frame.DamageError, error) {
 	for ctx.Err() == nil {
 		if most > 0 && f.Count() == most {
 			sum.Records += most

@@ -22,6 +22,7 @@ type job struct {
 type item struct {
 	from, to     int // in text
 	line, offset int64
+	bytes        int64 // of the row group, in a Parquet file
 	reject       error
 }
 
@@ -34,7 +35,7 @@ func (j *job) answer(w *worker, out *outcome, spare func() *outcome) {
 	}
 	for i := range j.items {
 		it := &j.items[i]
-		rec := frame.Record{Data: j.text[it.from:it.to:it.to], Line: it.line, Offset: it.offset}
+		rec := frame.Record{Data: j.text[it.from:it.to:it.to], Line: it.line, Offset: it.offset, Bytes: it.bytes}
 		if it.reject != nil {
 			out.rejectRecord(j.from, rec, it.reject)
 			continue
@@ -106,7 +107,7 @@ func (r *reader) take(ctx context.Context, from source, rec frame.Record, reject
 	j := r.job
 	start := len(j.text)
 	j.text = append(j.text, rec.Data...)
-	j.items = append(j.items, item{from: start, to: len(j.text), line: rec.Line, offset: rec.Offset, reject: reject})
+	j.items = append(j.items, item{from: start, to: len(j.text), line: rec.Line, offset: rec.Offset, bytes: rec.Bytes, reject: reject})
 	return nil
 }
 

@@ -121,7 +121,7 @@ func (e *estimate) sample(ctx context.Context, r Range) error {
 	case ctx.Err() != nil:
 		return err
 	case !errors.Is(err, errEnough): // the run will meet it, where it costs no more than it must
-	case in.Compression == frame.None.String():
+	case in.Compression == frame.None.String() && !in.columns():
 		e.stored += text
 	default: // some of it is read ahead: the estimate is rather too small
 		e.stored += read

@@ -14,6 +14,7 @@ import (
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/ingest"
 	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/ingest/parquet"
 )
 
 // streamPath names standard input in plans and rejects.
@@ -78,6 +79,10 @@ func openStream(ctx context.Context, o *Options) (*stream, error) {
 	if damage != nil && frame.Reason(damage) == turnmill.ReasonUnreadable {
 		stop()
 		return nil, fmt.Errorf("standard input: %w", damage)
+	}
+	if parquet.Is(head.Data) {
+		stop()
+		return nil, &UsageError{errors.New(`input "-": standard input holds a Parquet file, whose footer comes last and is read first; try to write it to a file and to name that`)}
 	}
 	s := &stream{stop: stop, size: o.PartitionBytes, left: o.Limit, line: 1}
 	if s.left == 0 {

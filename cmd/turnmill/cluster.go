@@ -78,7 +78,7 @@ func newPlanOf(s streams, pipeline, short string) *cobra.Command {
 			}
 			fmt.Fprintf(s.out, "%d partitions, 0 to %d\n", n, n-1)
 			if empty > 0 {
-				fmt.Fprintf(s.err, "%d of them have nothing to read: only JSON lines are cut inside a file, plain ones and those in zstd frames\n", empty)
+				fmt.Fprintf(s.err, "%d of them have nothing to read: only JSON lines are cut inside a file, plain ones and those in zstd frames, and Parquet at its row groups\n", empty)
 			}
 			if o.DryRun {
 				return nil

@@ -34,8 +34,8 @@ carry no information, and writes OUT: a Hugging Face datasets directory in OUT/t
 in OUT/turns, everything lost in OUT/rejects, and OUT/manifest.json.
 
 INPUT is a file, a directory (walked; hidden and temporary names are skipped), a glob, or - for standard
-input. .gz and .zst are read through. The same command on an interrupted OUT goes on where it stopped; with
-standard input, feed the same bytes again.
+input. .gz and .zst are read through, Parquet by its columns. The same command on an interrupted OUT goes on
+where it stopped; with standard input, feed the same bytes again.
 
 A cluster does the same in three steps: turnmill plan cpt, turnmill run for each partition, turnmill merge.`,
 		Example: `  turnmill cpt runs/ -o out --tokenizer qwen3/tokenizer.json

@@ -54,10 +54,12 @@ func pageOf(web jsonscan.Value) jsonscan.Value {
 // pageText tells pages that are written as text: WebShop's, whose fields are joined by this mark.
 func pageText(text string) bool { return strings.Contains(text, " [SEP] ") }
 
-// converterWrote tells the closing answers that ADP's converters invented.
+// converterWrote tells the closing answers that ADP's converters invent: one of five, at random.
 func converterWrote(text string) bool {
 	switch strings.Trim(text, blanks) {
-	case "Your implementation satisfies the task requirements.", "Task completed successfully.":
+	case "Congratulations! You have successfully solved the task.", "Your solution has been verified as correct.",
+		"Well done on successfully completing the task!", "Your implementation satisfies the task requirements.",
+		"Task completed successfully.":
 		return true
 	}
 	return false

@@ -19,7 +19,11 @@ func (c *codex) item(v jsonscan.Value, kind string) error {
 	case "custom_tool_call":
 		return c.function(v, kind, "input")
 	case "local_shell_call", "shell_call", "computer_call", "apply_patch_call":
-		c.ask(call{name: kind[:len(kind)-len("_call")], args: v.Get("action"), id: c.out.id(v.Get("call_id"))}, false)
+		id := v.Get("call_id")
+		if !id.Present() {
+			id = v.Get("id")
+		}
+		c.ask(call{name: kind[:len(kind)-len("_call")], args: v.Get("action"), id: c.out.id(id)}, false)
 	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call":
 		c.ask(call{name: kind[:len(kind)-len("_call")], args: v.Get("action"), id: c.out.id(v.Get("id"))}, false)
 	case "agent_message": // of another agent

@@ -38,6 +38,9 @@ func DetectAs(name string, head []byte, complete bool) (Detection, error) {
 	if err != nil {
 		return Detection{}, err
 	}
+	if err := zipError(head); err != nil {
+		return Detection{}, err
+	}
 	head, err = trimHead(head, complete)
 	if err != nil {
 		return Detection{}, err
@@ -70,7 +73,39 @@ func detect(formats []Format, head []byte, complete bool) (Detection, error) {
 	case named != nil:
 		return Detection{}, barrenError(named)
 	}
-	return Detection{}, unknown(nearest, complete)
+	what := "no format recognises the file"
+	if !complete {
+		what = fmt.Sprintf("no format recognises the first %d bytes of the file", HeadBytes)
+	}
+	return Detection{}, unknown(nearest, what)
+}
+
+// DetectRows is Detect, or with a name other than auto DetectAs, for a file of layout Parquet: by the JSON of
+// its first rows, which are all of them when complete. Formats whose records are whole files take all rows
+// together, a line each; those of texts take none.
+func DetectRows(name string, rows [][]byte, complete bool) (Detection, error) {
+	all := All()
+	if name != "auto" {
+		f, err := ByName(name)
+		if err != nil {
+			return Detection{}, err
+		}
+		all = []Format{f}
+	}
+	best, nearest, named := survey(all, []view{{layout: frame.Parquet, samples: rowSamples(rows)}})
+	switch {
+	case best.Recognised > 0:
+		return best, nil
+	case name != "auto":
+		return Detection{Format: all[0], Layout: frame.Parquet}, nil
+	case named != nil:
+		return Detection{}, barrenError(named)
+	}
+	what := "no format recognises the rows of the file"
+	if !complete {
+		what = fmt.Sprintf("no format recognises the first %d rows of the file", len(rows))
+	}
+	return Detection{}, unknown(nearest, what)
 }
 
 func trimHead(head []byte, complete bool) ([]byte, error) {
@@ -92,6 +127,9 @@ func trimHead(head []byte, complete bool) ([]byte, error) {
 func layoutOf(f Format, layout frame.Layout) (frame.Layout, bool) {
 	if slices.Contains(f.Layouts, layout) {
 		return layout, true
+	}
+	if layout == frame.Parquet {
+		return layout, !f.Text
 	}
 	return frame.Whole, slices.Contains(f.Layouts, frame.Whole)
 }
@@ -145,15 +183,11 @@ func survey(formats []Format, all []view) (best Detection, nearest []refusal, na
 }
 
 // unknown is the error for a file that nothing recognises.
-func unknown(nearest []refusal, complete bool) error {
+func unknown(nearest []refusal, what string) error {
 	slices.SortStableFunc(nearest, func(a, b refusal) int { return b.marks - a.marks })
 	var near []string
 	for _, r := range nearest[:min(3, len(nearest))] {
 		near = append(near, r.name+": "+r.why)
-	}
-	what := "no format recognises the file"
-	if !complete {
-		what = fmt.Sprintf("no format recognises the first %d bytes of the file", HeadBytes)
 	}
 	return &turnmill.RecordError{
 		Step:   "detect",

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnmill/turnmill"
@@ -28,6 +29,11 @@ type Format struct {
 	// rejects every record, with turnmill.ReasonLossyExport and what is lost.
 	Refuses bool
 	Doc     Doc
+}
+
+// Rows tells whether the format's records may be one of many in a file. A record of the others is a whole file.
+func (f Format) Rows() bool {
+	return slices.ContainsFunc(f.Layouts, func(l frame.Layout) bool { return l != frame.Whole })
 }
 
 // Doc is what a person needs to know about a format. Sample is a whole record on one line.

@@ -15,6 +15,9 @@ func TestDetectArchive(t *testing.T) {
 		"PK\x03\x04\x14\x00word/document.xml":              {"a zip archive", "unpacking"},
 	} {
 		_, err := Detect([]byte(head), false)
+		if _, named := DetectAs(inspectName, []byte(head), false); reasonOf(named) != reasonOf(err) {
+			t.Errorf("%q as %s: %v", head, inspectName, named)
+		}
 		if reasonOf(err) != turnmill.ReasonUnknownFormat || !strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[1]) {
 			t.Errorf("%q: %v, want unknown_format, %s, %s", head, err, want[0], want[1])
 		}

@@ -150,6 +150,47 @@ func m3aStep(before, after string) string {
 		`}\n\nThis is the action you picked: x","ui_description":["UI element 0: {\"text\": ` + before + `}"]}`
 }
 
+// TestM3ASettles counts the pairs of turns of published runs in which the observation is the next state: all but
+// the one in which a late dump changed a flag.
+func TestM3ASettles(t *testing.T) {
+	pairs, equal := 0, 0
+	for name, raw := range realFiles(t, "androidworld-m3a") {
+		if !strings.HasSuffix(name, "history.json") {
+			continue
+		}
+		var out Decoded
+		if err := mustFormat(t, m3aName).New(Options{}).Decode(raw, &out); err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range out.Trajectories {
+			for i := range run.Turns[:max(0, len(run.Turns)-1)] {
+				if pairs++; run.Turns[i].Observation == run.Turns[i+1].State {
+					equal++
+				}
+			}
+		}
+	}
+	if pairs != 39 || equal != 38 {
+		t.Errorf("%d of %d observations are the next state, want 38 of 39", equal, pairs)
+	}
+}
+
+// TestInventedAnswers: ADP's converters close a run with words that no environment said.
+func TestInventedAnswers(t *testing.T) {
+	for _, words := range []string{"Congratulations! You have successfully solved the task.", "Your solution has been verified as correct. ",
+		"Well done on successfully completing the task!", "Your implementation satisfies the task requirements.", "Task completed successfully."} {
+		record := `{"id":"1","content":[{"class_":"text_observation","content":"t","source":"user"},{"class_":"api_action","function":"click","kwargs":{"element":"Buy Now"}},` +
+			`{"class_":"text_observation","content":"` + words + `","source":"user"},{"class_":"message_action","content":"<finish> </finish>"}]}`
+		var out Decoded
+		if err := mustFormat(t, adpName).New(Options{}).Decode([]byte(record), &out); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(out.Trajectories[0].Turns); n != 0 || out.Notes[turnmill.NoteUnsolicited] != 1 {
+			t.Errorf("%q: %d turns,%s", words, n, noteLine(&out.Notes))
+		}
+	}
+}
+
 // TestLiveRunsAreRefused: what stands beside an action of nnetnav-live is often not what ran.
 func TestLiveRunsAreRefused(t *testing.T) {
 	var out Decoded

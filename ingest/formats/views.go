@@ -86,6 +86,18 @@ func lineSamples(head []byte) func(func(jsonscan.Value) bool) {
 	}
 }
 
+// rowSamples yields the JSON of rows.
+func rowSamples(rows [][]byte) func(func(jsonscan.Value) bool) {
+	return func(yield func(jsonscan.Value) bool) {
+		doc := jsonscan.Doc{NonFinite: true}
+		for _, row := range rows {
+			if v, err := doc.Parse(row); err == nil && !yield(v) {
+				return
+			}
+		}
+	}
+}
+
 // valueSamples yields values that stand one after another. After a damaged one it goes on at the next line
 // that begins with a bracket.
 func valueSamples(head []byte) func(func(jsonscan.Value) bool) {

@@ -7,6 +7,7 @@
 //	Array    [ {"id":1}, {"id":2} ]                the elements of a top-level array
 //	Values   {"id":1} {\n "id": 2\n}\n{"id":3}     values one after another, in any layout
 //	Whole    anything                              the whole input is one record
+//	Parquet  columns                               the rows of a Parquet file as JSON; not here, in ingest/parquet
 //
 // Records keep the spelling of the input: Data is what stands at Offset, byte for byte. What lies between
 // records is blanks, byte order marks and runs of NUL bytes (the last two are counted as notes), and for

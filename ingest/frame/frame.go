@@ -18,6 +18,7 @@ type Record struct {
 	Data   []byte
 	Line   int64 // from 1, where the record starts; 0 for Whole
 	Offset int64 // of Data[0], in decompressed bytes
+	Bytes  int64 // Parquet: of the row group at Offset, which holds the record among others; else 0
 }
 
 // Options say where a stretch of input lies and how large a record may be. The zero value fits a whole

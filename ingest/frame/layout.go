@@ -5,12 +5,13 @@ import "fmt"
 // Layout says how records lie in a file.
 type Layout uint8
 
-// The four layouts, drawn in the package comment.
+// The layouts, drawn in the package comment.
 const (
 	Lines Layout = iota
 	Array
 	Values
 	Whole
+	Parquet // framed by ingest/parquet
 )
 
 // String returns the layout's name as it stands in plans and messages.
@@ -24,16 +25,18 @@ func (l Layout) String() string {
 		return "values"
 	case Whole:
 		return "whole"
+	case Parquet:
+		return "parquet"
 	}
 	return fmt.Sprintf("layout(%d)", uint8(l))
 }
 
 // ParseLayout is the inverse of String.
 func ParseLayout(name string) (Layout, error) {
-	for l := Lines; l <= Whole; l++ {
+	for l := Lines; l <= Parquet; l++ {
 		if l.String() == name {
 			return l, nil
 		}
 	}
-	return 0, fmt.Errorf("no layout is called %q; try lines, array, values or whole", name)
+	return 0, fmt.Errorf("no layout is called %q; try lines, array, values, whole or parquet", name)
 }

@@ -104,7 +104,7 @@ func TestImports(t *testing.T) {
 // owners names who may import an outside library.
 var owners = map[string][]string{
 	"github.com/apache/arrow-go/v18":   {"shard/arrow"},
-	"github.com/parquet-go/parquet-go": {"stats"},
+	"github.com/parquet-go/parquet-go": {"stats", "ingest/parquet"},
 	"github.com/klauspost/compress":    {"ingest/frame", "internal/zstdio"},
 	"github.com/charmbracelet/x/vt":    {"ingest/screen"},
 	"github.com/charmbracelet/x/ansi":  {"ingest/screen"},

@@ -16,13 +16,21 @@ func AppendQuoted(dst []byte, s string) []byte { return appendQuoted(dst, s, 0) 
 // escaped too. The other line ends that some languages know are control characters.
 func AppendQuotedLine(dst []byte, s string) []byte { return appendQuoted(dst, s, highs) }
 
-// appendQuoted stops at each byte that might have to be escaped. With line = highs that goes for the first
-// bytes of the line separators too, 0xC2 and 0xE2; else line is 0.
+// AppendQuotedRaw is AppendQuoted for texts that are read as JSON again: bytes that are not UTF-8 stay, so
+// that the reader mends and counts them.
+func AppendQuotedRaw(dst, b []byte) []byte { return appendEscaped(dst, b, 0) }
+
 func appendQuoted(dst []byte, s string, line uint64) []byte {
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	if !validUTF8(b) {
 		b = []byte(string([]rune(s)))
 	}
+	return appendEscaped(dst, b, line)
+}
+
+// appendEscaped stops at each byte that might have to be escaped. With line = highs that goes for the first
+// bytes of the line separators too, 0xC2 and 0xE2, and b is UTF-8; else line is 0.
+func appendEscaped(dst, b []byte, line uint64) []byte {
 	dst = append(dst, '"')
 	from, i := 0, 0
 	for {
