@@ -65,6 +65,7 @@ func dryRun(ctx context.Context, o *Options, s *setup, window int64) (*Manifest,
 		return nil, err
 	}
 	all := everyPartition(s)
+	s.bySource = true
 	pool := newPool(s, budget, o.workers(), newProgress(o, s, all))
 	defer pool.close()
 	m := manifestOf(s.plan, s.planSum)

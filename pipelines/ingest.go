@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
@@ -22,6 +23,13 @@ type IngestOptions struct {
 	MaxRecord   int64     // bytes
 	MaxWindow   int64     // bytes, zstd
 	Stdin       io.Reader // what the input "-" reads
+
+	// Stats takes the figures of each format, with what these filters would refuse; nil: none.
+	Stats         stats.FormatCounts
+	Filters       []string // as in Options
+	MinTurns      int
+	TrainDialogue bool
+	Patterns      *filter.Patterns
 
 	// Rejected is called with a JSON line for each file, record and trajectory that failed; it may be nil.
 	Rejected func(line []byte) error
@@ -44,13 +52,17 @@ func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts,
 	if err != nil {
 		return nil, err
 	}
-	g := newIngester(&o, inputs, out)
+	g, err := newIngester(&o, inputs, out)
+	if err != nil {
+		return nil, err
+	}
 	var read int64
 	for i := range inputs {
 		rng := Range{Input: i, To: inputs[i].Bytes, Line: 1}
 		sum, err := readRange(ctx, &inputs[i], rng, paths[i], limits{record: o.MaxRecord, window: o.MaxWindow}, &read, g.visit)
 		g.counts.Ledger.Total.Records.In += sum.Records
 		g.counts.AddNotes(stats.InputNotes, &sum.notes)
+		g.judge.read(inputs[i].Format, &sum)
 		if err != nil {
 			return g.counts, err
 		}
@@ -68,20 +80,25 @@ func ingestStream(ctx context.Context, o *IngestOptions, opts *Options, out io.W
 		return nil, err
 	}
 	defer s.close()
-	g := newIngester(o, []PlanInput{s.input}, out)
+	g, err := newIngester(o, []PlanInput{s.input}, out)
+	if err != nil {
+		return nil, err
+	}
 	var read int64
 	sum, err := s.stretch(ctx, &read, g.visit)
 	g.counts.Ledger.Total.Records.In += sum.Records
 	g.counts.AddNotes(stats.InputNotes, &sum.notes)
+	g.judge.read(s.input.Format, &sum)
 	return g.counts, err
 }
 
-func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) *ingester {
+func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) (*ingester, error) {
+	j, err := newJudge(o)
 	return &ingester{
 		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
 		account:  newOutcome(mask.ModeOff, false), counts: stats.NewCounts(), out: out, rejected: o.Rejected,
-		rows: o.As == AsWorldBench,
-	}
+		rows: o.As == AsWorldBench, judge: j,
+	}, err
 }
 
 // ingester takes records to unified lines. account is an outcome without rows: it keeps the accounts as
@@ -93,6 +110,7 @@ type ingester struct {
 	out      io.Writer
 	rows     bool // of AgentWorldBench
 	rejected func([]byte) error
+	judge    *judge // nil: no figures
 	line     []byte
 	scratch  []byte
 }
@@ -101,16 +119,19 @@ func (g *ingester) visit(from source, raw frame.Record, err error) error {
 	g.account.reset()
 	if err != nil {
 		g.account.rejectRecord(from, raw, err)
+		g.judge.unread(from, raw, err)
 	} else {
 		for part, err := range g.unpack(from, raw, g.account.counts) {
 			if err != nil {
 				g.account.rejectRecord(from, part, err)
+				g.judge.unread(from, part, err)
 			} else if err := g.record(from, part); err != nil {
 				return err
 			}
 		}
 	}
 	g.counts.Add(g.account.counts)
+	g.judge.visited(from.format)
 	if g.rejected == nil || len(g.account.rejects) == 0 {
 		return nil
 	}
@@ -144,6 +165,7 @@ func (g *ingester) record(from source, raw frame.Record) error {
 		g.account.rec.kept = true
 	}
 	g.account.end()
+	g.judge.record(from, raw, d)
 	_, err := g.out.Write(g.line)
 	return err
 }

@@ -195,6 +195,9 @@ func (o *outcome) trajectory(t *turnmill.Trajectory, targets []shard.Target, res
 	} else {
 		o.rec.kept = true
 	}
+	if res.Reason != "" {
+		o.counts.Sources.Lose(t.Source, t.Domain, res.Reason, 1, 0)
+	}
 	o.counts.AddNotes(t.Domain, &res.Notes)
 	o.turnsOf(t, targets, res.Turns, res.Reason == "")
 	o.counts.Each(t.Domain, func(l *stats.Ledger) {
@@ -244,6 +247,7 @@ func (o *outcome) rejectTrajectory(t *turnmill.Trajectory, targets []shard.Targe
 
 // lost enters a whole trajectory that is gone. Turns that a filter had dropped keep their own reason.
 func (o *outcome) lost(t *turnmill.Trajectory, targets []shard.Target, status string, reason turnmill.Reason) {
+	o.counts.Sources.Lose(t.Source, t.Domain, reason, 1, 0)
 	results := make([]shard.TurnResult, len(targets))
 	for i := range targets {
 		results[i] = shard.TurnResult{Verdict: targets[i].Verdict, Row: -1}
@@ -287,6 +291,9 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 		o.turns = append(o.turns, row)
 		if decided(&row, o.tokens) {
 			o.counts.AddTurn(t.Domain, row.Category, maskCount(&row, o.tokens))
+		}
+		if r.Status == turnmill.StatusDropped {
+			o.counts.Sources.Lose(t.Source, t.Domain, r.Reason, 0, 1)
 		}
 		if stays && r.Status == turnmill.StatusDropped {
 			index := t.Turns[i].Index

@@ -96,7 +96,7 @@ func (e *estimate) sample(ctx context.Context, r Range) error {
 	in := &e.s.plan.Inputs[r.Input]
 	config := &e.s.plan.Config
 	var read, text int64
-	out := newOutcome(e.s.mode, e.s.plan.tokens())
+	out := e.s.newOutcome()
 	_, err := readRange(ctx, in, r, e.s.paths[r.Input], limits{record: config.MaxRecord, window: config.MaxWindow}, &read, func(from source, rec frame.Record, err error) error {
 		if err == nil {
 			e.worker.record(from, rec, out)

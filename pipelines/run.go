@@ -63,7 +63,7 @@ func newPool(s *setup, budget int64, workers int, report reporter) *pool {
 		setup: s, jobs: make(chan *job), size: budget, budget: semaphore.NewWeighted(budget),
 		ahead: 4*workers + 4, report: report, shards: make(chan *arrow.Writer, mostActive*len(splitNames)),
 	}
-	p.spare.New = func() any { return newOutcome(s.mode, s.plan.tokens()) }
+	p.spare.New = func() any { return s.newOutcome() }
 	p.done.New = func() any { return &job{done: make(chan *outcome, 1)} }
 	for range workers {
 		p.workers.Go(func() error {

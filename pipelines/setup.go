@@ -12,6 +12,7 @@ import (
 	"github.com/turnmill/turnmill/shard"
 	"github.com/turnmill/turnmill/shard/arrow"
 	"github.com/turnmill/turnmill/shard/chat"
+	"github.com/turnmill/turnmill/stats"
 )
 
 // setup is what every worker of a run shares, all of it read-only: the plan, and what the plan names,
@@ -29,6 +30,7 @@ type setup struct {
 	table     mask.Table
 	mode      mask.Mode
 	filters   *filter.Chain
+	bySource  bool // count what is lost by source too
 	profile   arrow.Profile
 	share     share // of validation
 }
@@ -165,6 +167,15 @@ func (s *setup) newWorker() *worker {
 		w.draw = &tokenDraw{seed: s.plan.Mask.Seed}
 	}
 	return w
+}
+
+// newOutcome returns an empty outcome with the accounts of the run.
+func (s *setup) newOutcome() *outcome {
+	o := newOutcome(s.mode, s.plan.tokens())
+	if s.bySource {
+		o.counts.Sources = stats.NewSources()
+	}
+	return o
 }
 
 // newBuilder returns what takes trajectories to rows, or to verdicts alone.

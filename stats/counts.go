@@ -22,6 +22,7 @@ type Counts struct {
 	Repairs map[turnmill.Domain]map[string]int64      `json:"repairs"`         // notes that changed text
 	Notices map[turnmill.Domain]map[string]int64      `json:"notices"`         // notes that did not
 	Mask    map[turnmill.Domain]map[string]*MaskCount `json:"mask_statistics"` // by category
+	Sources *Sources                                  `json:"-"`               // nil unless asked for
 }
 
 // Ledgers holds the ledger of the whole and those of the domains. Records that were never decoded have no
@@ -70,6 +71,9 @@ func (c *Counts) Reset() {
 	clear(c.Repairs)
 	clear(c.Notices)
 	clear(c.Mask)
+	if c.Sources != nil {
+		c.Sources.reset()
+	}
 }
 
 // Domain returns the ledger of a domain.
@@ -163,6 +167,12 @@ func (c *Counts) Add(o *Counts) {
 		for category, m := range cells {
 			c.AddTurn(d, category, *m)
 		}
+	}
+	if o.Sources != nil {
+		if c.Sources == nil {
+			c.Sources = NewSources()
+		}
+		c.Sources.Add(o.Sources)
 	}
 }
 

@@ -163,6 +163,9 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 		if err := writeLedger(out, m); err != nil {
 			return err
 		}
+		if err := visibly(out, func(w io.Writer) error { return stats.WriteSources(w, m.Counts.Sources) }); err != nil {
+			return err
+		}
 	}
 	return err
 }
@@ -200,8 +203,13 @@ func writeLedger(w io.Writer, m *pipelines.Manifest) error {
 
 // writeTable is stats.WriteTable for a terminal: a domain's name may come from the content.
 func writeTable(w io.Writer, c *stats.Counts) error {
+	return visibly(w, func(w io.Writer) error { return stats.WriteTable(w, c) })
+}
+
+// visibly writes what write does, without what a terminal would obey.
+func visibly(w io.Writer, write func(io.Writer) error) error {
 	var table strings.Builder
-	if err := stats.WriteTable(&table, c); err != nil {
+	if err := write(&table); err != nil {
 		return err
 	}
 	for line := range strings.Lines(table.String()) {

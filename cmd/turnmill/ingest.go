@@ -16,18 +16,22 @@ import (
 	"github.com/turnmill/turnmill/internal/fsync"
 	"github.com/turnmill/turnmill/internal/zstdio"
 	"github.com/turnmill/turnmill/pipelines"
+	"github.com/turnmill/turnmill/stats"
 )
 
 type ingestOptions struct {
 	pipelines.IngestOptions
 	output        string
 	stats         bool
+	json          bool
+	patterns      string
 	maxRejectRate float64
 }
 
 func newIngest(s streams) *cobra.Command {
 	d := pipelines.DefaultOptions()
 	o := &ingestOptions{maxRejectRate: d.MaxRejectRate}
+	o.MinTurns = d.MinTurns
 	o.Format, o.Domain, o.MaxRecord, o.MaxWindow = d.Format, d.Domain, d.MaxRecord, d.MaxWindow
 	cmd := &cobra.Command{
 		Use:   "ingest INPUT... [-o FILE]",
@@ -35,7 +39,10 @@ func newIngest(s streams) *cobra.Command {
 		Long: `ingest writes every trajectory and document of the inputs as one line of unified JSON, to standard output
 unless -o names a file, which may end in .gz or .zst. What cannot be read is named on standard error, one JSON
 line each, and the rest goes on. --as agentworldbench writes rows that the evaluator of AgentWorldBench reads: one
-for each turn, with the turns before it.`,
+for each turn, with the turns before it.
+
+With --stats it prints what each format gives by domain, and what the filters of a run would refuse of it, and
+writes no lines unless -o names a file.`,
 		Args: atLeast(1, "INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Inputs = args
@@ -51,7 +58,11 @@ for each turn, with the turns before it.`,
 	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
 	fs.Float64Var(&o.maxRejectRate, "max-reject-rate", o.maxRejectRate, "above this share `X` of rejected records the exit code is 3")
-	fs.BoolVar(&o.stats, "stats", false, "print records, turns and notes by domain on standard error")
+	fs.BoolVar(&o.stats, "stats", false, "print records, turns, states and losses by format, domain and source instead of lines; filters run dry")
+	fs.BoolVar(&o.json, "json", false, "with --stats, one JSON object instead of tables")
+	fs.StringSliceVar(&o.Filters, "filters", nil, "with --stats, the `LIST` of filters, as in cpt")
+	decimalVar(fs, &o.MinTurns, "min-turns", "with --stats, least turns `N` of a trajectory")
+	fs.StringVar(&o.patterns, "filter-patterns", "", "with --stats, YAML `FILE`, as in cpt")
 	return cmd
 }
 
@@ -59,12 +70,22 @@ for each turn, with the turns before it.`,
 func (o *ingestOptions) validate() error {
 	limits := pipelines.DefaultOptions()
 	limits.Domain, limits.MaxRecord, limits.MaxWindow, limits.MaxRejectRate = o.Domain, o.MaxRecord, o.MaxWindow, o.maxRejectRate
+	limits.MinTurns = o.MinTurns
 	limits.Tokenizer = "demo" // none is needed
 	if err := limits.Validate(); err != nil {
 		return err
 	}
 	if o.As != "turnmill" && o.As != pipelines.AsWorldBench {
 		return usage(fmt.Errorf("--as %s: there is no such form; try turnmill or %s", o.As, pipelines.AsWorldBench))
+	}
+	if o.json && !o.stats {
+		return usage(errors.New("--json: it is the form of --stats; add that"))
+	}
+	if !o.stats && (len(o.Filters) > 0 || o.patterns != "") {
+		return usage(errors.New("--filters, --filter-patterns: ingest runs no filter; add --stats for what they would refuse"))
+	}
+	if o.stats && o.output == "-" {
+		return usage(errors.New("--stats: standard output holds the figures; name a file for the lines with -o, or leave it out"))
 	}
 	if o.toStdout() {
 		return nil
@@ -80,6 +101,16 @@ func (o *ingestOptions) toStdout() bool { return o.output == "" || o.output == "
 func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
 	if err := o.validate(); err != nil {
 		return err
+	}
+	if o.patterns != "" {
+		p, err := readPatterns(o.patterns)
+		if err != nil {
+			return err
+		}
+		o.Patterns = p
+	}
+	if o.stats {
+		o.Stats = stats.FormatCounts{}
 	}
 	o.Stdin = s.in
 	out, err := openLines(s, o)
@@ -98,7 +129,7 @@ func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
 		return err
 	}
 	if o.stats {
-		if err := writeTable(s.err, counts); err != nil {
+		if err := o.figures(s.out); err != nil {
 			return err
 		}
 	}
@@ -108,6 +139,14 @@ func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
 		passed.See = "the lines above"
 	}
 	return err
+}
+
+// figures writes what --stats asks for.
+func (o *ingestOptions) figures(w io.Writer) error {
+	if o.json {
+		return writeJSON(w, o.Stats)
+	}
+	return visibly(w, o.Stats.WriteTable)
 }
 
 // lines is where ingest writes: standard output, or a file that appears whole or not at all.
@@ -120,6 +159,9 @@ type lines struct {
 
 func openLines(s streams, o *ingestOptions) (*lines, error) {
 	name := o.output
+	if o.stats && name == "" { // the figures alone
+		return &lines{Writer: io.Discard}, nil
+	}
 	if o.toStdout() {
 		b := bufio.NewWriterSize(s.out, 1<<16)
 		return &lines{Writer: b, close: []func() error{b.Flush}}, nil
