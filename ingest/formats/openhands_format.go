@@ -60,6 +60,8 @@ func recogniseOpenHands(v jsonscan.Value) (why string, marks int) {
 	switch {
 	case first.Kind() != jsonscan.Object:
 		return way + " begins with no event", marks
+	case first.Get("kind").Kind() == jsonscan.String:
+		return way + " begins with an event of OpenHands 1", marks
 	case first.Get("action").Kind() != jsonscan.String && first.Get("observation").Kind() != jsonscan.String:
 		// The head may end inside the message, which comes before.
 		if marks == 0 || first.Get("timestamp").Kind() != jsonscan.String {

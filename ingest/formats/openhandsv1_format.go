@@ -35,7 +35,7 @@ func openHandsV1Format() Format {
 			ID:     "the id in a snapshot of the state, else by content",
 			Stripped: "reasoning_content, thinking_blocks, thought, unless thoughts are to be kept; images; events of the\n" +
 				"harness",
-			Sample: `[{"kind":"MessageEvent","id":"e0","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Which files are there?"}]}},` +
+			Sample: `[{"kind":"MessageEvent","id":"e0","timestamp":"2026-01-02T03:04:05","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Which files are there?"}]}},` +
 				`{"kind":"ActionEvent","id":"e1","source":"agent","thought":[],"tool_name":"terminal","tool_call_id":"c1","tool_call":{"id":"c1","name":"terminal","arguments":"{\"command\":\"ls\"}","origin":"completion"},"llm_response_id":"r1"},` +
 				`{"kind":"ObservationEvent","id":"e2","source":"environment","tool_name":"terminal","tool_call_id":"c1","action_id":"e1","observation":{"kind":"TerminalObservation","content":[{"type":"text","text":"a.txt"}],"exit_code":0}}]`,
 		},
@@ -58,7 +58,7 @@ func openHandsOutputFormat() Format {
 			ID:       "none: a run goes by its content",
 			Stripped: "as in openhands-v1; instruction, metrics, the patch",
 			Sample: `{"instance_id":"a__b-1","metadata":{"llm":{"model":"m-1"}},"history":[` +
-				`{"kind":"MessageEvent","id":"e0","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Which files are there?"}]}},` +
+				`{"kind":"MessageEvent","id":"e0","timestamp":"2026-01-02T03:04:05","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Which files are there?"}]}},` +
 				`{"kind":"ActionEvent","id":"e1","source":"agent","thought":[],"tool_name":"terminal","tool_call_id":"c1","tool_call":{"id":"c1","name":"terminal","arguments":"{\"command\":\"ls\"}","origin":"completion"},"llm_response_id":"r1"},` +
 				`{"kind":"ObservationEvent","id":"e2","source":"environment","tool_name":"terminal","tool_call_id":"c1","action_id":"e1","observation":{"kind":"TerminalObservation","content":[{"type":"text","text":"a.txt"}],"exit_code":0}}]}`,
 		},
