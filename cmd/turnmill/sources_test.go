@@ -238,3 +238,26 @@ func TestToldByContent(t *testing.T) {
 		t.Errorf("rejects (-in place +alone):\n%s", diff)
 	}
 }
+
+// TestPartsAlone: a file of a run that lies in several is nothing by itself, whatever its name: it is rejected
+// for its companions that are missing, and gives no turns.
+func TestPartsAlone(t *testing.T) {
+	root := publishedRoot(t)
+	rename := scattered(12)
+	parts := map[string]int{}
+	for _, in := range plannedInputs(t, root) {
+		if in.Unit == nil {
+			continue
+		}
+		parts[in.Format]++
+		_, _, c := ingestDir(t, copyBelow(t, root, []string{in.Path}, rename))
+		lost := reasons(c.Ledger.Total.Records.Rejected)
+		if c.Ledger.Total.Turns.In > 0 || lost[string(turnmill.ReasonMissingPart)]+lost[string(turnmill.ReasonNoRecords)] != 1 {
+			t.Errorf("%s alone: %d turns, rejected %v, want missing_companion", in.Path, c.Ledger.Total.Turns.In, lost)
+		}
+	}
+	if len(parts) == 0 {
+		t.Skip("no published run lies in several files")
+	}
+	t.Logf("files of runs in several, by format: %v", parts)
+}
