@@ -43,7 +43,8 @@ const (
 	NoteRepeatedAnswer    // further answers to a call that has one: left out
 	NoteNullMember        // members that a row of columns holds as null: left out
 	NoteOpenedJSON        // texts of columns that are read as the JSON that they are
-	NumNotes              = int(NoteOpenedJSON) + 1
+	NoteUnseenChange      // turns whose screenshots differ and whose texts do not: context, unseen_change
+	NumNotes              = int(NoteUnseenChange) + 1
 )
 
 var noteNames = [NumNotes]string{
@@ -51,7 +52,7 @@ var noteNames = [NumNotes]string{
 	"escapes_decoded", "extra_quotes", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
 	"non_text_parts", "emptied_messages", "unread_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
-	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged", "repeated_answers", "null_members", "opened_json",
+	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged", "repeated_answers", "null_members", "opened_json", "unseen_changes",
 }
 
 // String returns the note's name as it stands in the manifest.

@@ -148,6 +148,9 @@ func TestPitfall22TreeEqualPixelsDiffer(t *testing.T) {
 	chain, _ := New(nil, Options{})
 	verdicts, _ := chain.Apply(trajectory, nil)
 	want := []turnmill.Verdict{{Status: turnmill.StatusContext, Reason: turnmill.ReasonUnseenChange}, {Status: turnmill.StatusTarget}}
+	if n := chain.Notes()[turnmill.NoteUnseenChange]; n != 1 {
+		t.Errorf("%d turns are counted apart, want 1", n)
+	}
 	if diff := cmp.Diff(want, verdicts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

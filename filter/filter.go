@@ -208,6 +208,9 @@ func (c *Chain) turn(t *turnmill.Trajectory, i int) turnmill.Verdict {
 	for k := range c.filters {
 		f := &c.filters[k]
 		if f.turn != nil && f.applies(t.Domain) && f.turn(c, t, i) {
+			if f.Reason == turnmill.ReasonUnseenChange {
+				c.notes[turnmill.NoteUnseenChange]++
+			}
 			return turnmill.Verdict{Status: f.Status, Reason: f.Reason}
 		}
 	}
