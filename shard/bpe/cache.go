@@ -105,7 +105,7 @@ type nearCache struct {
 }
 
 func newNearCache(bits uint) nearCache {
-	return nearCache{entries: new([1 << nearBits]shortEntry), shift: 64 - bits}
+	return nearCache{entries: (*[1 << nearBits]shortEntry)(makeTable[shortEntry](1 << nearBits)), shift: 64 - bits}
 }
 
 // warmNear returns what the near cache of a new encoder holds: entries of the vocabulary that are pre-tokens
@@ -139,7 +139,7 @@ type shortCache struct {
 }
 
 func newShortCache(bits uint) shortCache {
-	return shortCache{entries: make([]shortEntry, 1<<bits), shift: 64 - (bits - 1)}
+	return shortCache{entries: makeTable[shortEntry](1 << bits), shift: 64 - (bits - 1)}
 }
 
 // get returns the value of a key, count 0 where there is none.
@@ -179,7 +179,7 @@ type longSlot struct {
 }
 
 func newLongCache(bits uint, keys, ids int) longCache {
-	return longCache{slots: make([]longSlot, 1<<bits), keys: make([]byte, 0, keys), ids: make([]int32, 0, ids)}
+	return longCache{slots: makeTable[longSlot](1 << bits), keys: makeTable[byte](keys)[:0], ids: makeTable[int32](ids)[:0]}
 }
 
 // find returns the slot of text, or the empty one where it belongs.

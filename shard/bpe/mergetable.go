@@ -28,10 +28,10 @@ const (
 // init makes room for n merges.
 func (t *mergeTable) init(n int) {
 	size := 1 << bits.Len(uint(n+n/2+1))
-	t.slots = slices.Repeat([]uint64{emptySlot}, size)
+	t.slots = makeSlots(size)
 	t.shift = uint(64 - bits.Len(uint(size-1)))
-	t.filter = make([]uint64, (4*size+63)/64)
-	t.products = make([]int32, 0, n)
+	t.filter = makeTable[uint64]((4*size + 63) / 64)
+	t.products = makeTable[int32](n)[:0]
 }
 
 // add appends a merge with the next rank. It reports false when the pair is there already.

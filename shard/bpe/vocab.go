@@ -32,8 +32,8 @@ func newLoader() *loader {
 // room makes room for a vocabulary of about n entries.
 func (l *loader) room(n int) {
 	l.m.words.init(n)
-	l.m.text = make([]byte, 0, 8*n)
-	l.m.starts, l.m.lens = make([]uint32, 0, n+64), make([]uint32, 0, n+64)
+	l.m.text = makeTable[byte](8 * n)[:0]
+	l.m.starts, l.m.lens = makeTable[uint32](n + 64)[:0], makeTable[uint32](n + 64)[:0]
 }
 
 // vocab reads the object token -> id.

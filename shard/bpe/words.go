@@ -3,7 +3,6 @@ package bpe
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
 // wordTable finds entries of the vocabulary by the bytes that they stand for: open addressing over words of
@@ -17,7 +16,7 @@ type wordTable struct {
 
 // init makes room for n entries.
 func (t *wordTable) init(n int) {
-	t.slots = slices.Repeat([]uint64{emptySlot}, 1<<bits.Len(uint(n+n/2+1)))
+	t.slots = makeSlots(1 << bits.Len(uint(n+n/2+1)))
 }
 
 // add enters a token whose text is known; no two have the same, which the caller makes sure of.

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package bpe
+
+func adviseHuge[T any](_ []T) {}
