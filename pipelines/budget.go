@@ -5,8 +5,8 @@ import (
 )
 
 // writerBytes is what the files of one partition hold in memory: two record batches of 64 MiB without their
-// attention masks, a row group of the turns table, the encoders' windows.
-const writerBytes = 104 << 20
+// attention masks, a row group of the turns table, the encoders' windows, a block of each file past the page cache.
+const writerBytes = 106 << 20
 
 // auditBytes is what is left of that where no rows are written.
 const auditBytes = 40 << 20

@@ -65,7 +65,7 @@ func (machine) create(name string) (diskFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return newDiskFile(f), nil
 }
 
 func (machine) rename(from, to string) error { return os.Rename(from, to) }
