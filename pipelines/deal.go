@@ -13,7 +13,8 @@ import (
 
 // dealer deals the inputs out to n partitions: stretches of equal stored bytes, each border moved on to the
 // next place where its file can be cut. Plain files of lines are cut after a line, zstd files of lines before
-// a frame, Parquet files of records before a row group; others belong whole to the partition in which they start.
+// a frame, Parquet files of records before a row group; others belong whole to the partition in which they start,
+// and the files of a run to that of the first.
 //
 //	inputs       | a.jsonl            | b.json | c.jsonl.zst              |
 //	wished       |            |            |            |
@@ -73,7 +74,7 @@ func (d *dealer) deal() ([][]Range, error) {
 	part, start := 0, int64(0) // the partition at hand, and where the file starts in all bytes
 	for i := range d.inputs {
 		end := d.end(i)
-		for part+1 < n && d.border(part+1) <= start {
+		for !d.goesOn(i) && part+1 < n && d.border(part+1) <= start {
 			part++
 		}
 		if d.inputs[i].Rejected != "" {
@@ -99,6 +100,11 @@ func (d *dealer) deal() ([][]Range, error) {
 		start += end
 	}
 	return parts, nil
+}
+
+// goesOn tells whether input i is of the same run as the one before, so that they stay together.
+func (d *dealer) goesOn(i int) bool {
+	return i > 0 && d.inputs[i].Unit > 0 && d.inputs[i].Unit == d.inputs[i-1].Unit
 }
 
 func (d *dealer) recordsOf(i int) int64 {
@@ -153,11 +159,13 @@ func cutFrames(path string, size int64, wished []int64) ([]ingest.Cut, error) {
 // file of lines is cut there; from any other file, no more than its share of records is read.
 func (d *dealer) limit(ctx context.Context, o *Options) error {
 	left := o.Limit
-	for i := range d.inputs {
-		in := &d.inputs[i]
+	ranges := wholeRanges(d.inputs)
+	for len(ranges) > 0 {
+		n := runRanges(d.inputs, ranges)
+		in := &d.inputs[ranges[n-1].Input]
 		plain := in.Compression == frame.None.String() && in.Layout == frame.Lines.String()
 		seen, end, read := int64(0), in.Bytes, int64(0)
-		_, err := readRange(ctx, in, Range{Input: i, To: in.Bytes, Line: 1}, d.paths[i], limits{record: o.MaxRecord, window: o.MaxWindow, stored: o.stored}, &read,
+		err := readRanges(ctx, d.inputs, ranges[:n], d.paths, limits{record: o.MaxRecord, window: o.MaxWindow, stored: o.stored}, &read,
 			func(_ source, rec frame.Record, err error) error {
 				if seen == left {
 					end = startOf(rec, err)
@@ -165,14 +173,15 @@ func (d *dealer) limit(ctx context.Context, o *Options) error {
 				}
 				seen++
 				return nil
-			})
+			}, func(RangeSum) error { return nil })
 		if err != nil && !errors.Is(err, errEnough) {
 			return err
 		}
+		ranges = ranges[n:]
 		if left -= seen; left > 0 {
 			continue
 		}
-		d.inputs, d.last = d.inputs[:i+1], in.Bytes
+		d.inputs, d.last = d.inputs[:len(d.inputs)-len(ranges)], in.Bytes
 		switch {
 		case err == nil: // the file ends with the last of them
 		case plain:

@@ -57,17 +57,15 @@ func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts,
 		return nil, err
 	}
 	var read int64
-	for i := range inputs {
-		rng := Range{Input: i, To: inputs[i].Bytes, Line: 1}
-		sum, err := readRange(ctx, &inputs[i], rng, paths[i], limits{record: o.MaxRecord, window: o.MaxWindow}, &read, g.visit)
-		g.counts.Ledger.Total.Records.In += sum.Records
-		g.counts.AddNotes(stats.InputNotes, &sum.notes)
-		g.judge.read(inputs[i].Format, &sum)
-		if err != nil {
-			return g.counts, err
-		}
-	}
-	return g.counts, nil
+	n := 0
+	return g.counts, readRanges(ctx, inputs, wholeRanges(inputs), paths, limits{record: o.MaxRecord, window: o.MaxWindow}, &read, g.visit,
+		func(sum RangeSum) error {
+			g.counts.Ledger.Total.Records.In += sum.Records
+			g.counts.AddNotes(stats.InputNotes, &sum.notes)
+			g.judge.read(inputs[n].Format, &sum)
+			n++
+			return nil
+		})
 }
 
 // ingestStream is Ingest from standard input.

@@ -97,7 +97,7 @@ func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
 	notes[turnmill.NoteLostPart] += int64(len(rec.Lost))
 	o.counts.AddNotes(r.domain, &notes)
 	for i := range rec.Lost { // parts of a whole file, each a record that the framer could not know of
-		o.lostPart(&rec.Lost[i])
+		o.lostPart(from, &rec.Lost[i])
 	}
 	for i := range rec.Rejected { // trajectories that could not be read, among others that could
 		t := &rec.Rejected[i]
@@ -110,19 +110,24 @@ func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
 }
 
 // lostPart puts a stretch of a record that could not be read into the accounts, as a record of its own.
-func (o *outcome) lostPart(s *formats.Stretch) {
+func (o *outcome) lostPart(from source, s *formats.Stretch) {
 	at := o.rec.pos
-	o.rec.pos.Line, o.rec.pos.Offset, o.rec.pos.Bytes = 0, at.Offset+s.Offset, s.Bytes
+	path, start := from.part(s.Offset)
+	o.rec.pos.Path, o.rec.pos.Line, o.rec.pos.Offset, o.rec.pos.Bytes = path, 0, at.Offset+s.Offset-start, s.Bytes
 	o.counts.Ledger.Total.Records.In++
 	o.counts.Ledger.Total.Records.Reject(s.Reason, 1)
 	o.reject(rejectLine{Kind: "record", Status: "rejected", Reason: s.Reason, Detail: s.Err.Error()})
 	o.rec.pos = at
 }
 
+// position is where a record lies; of a run in several files, its first file.
 func position(from source, raw frame.Record) turnmill.Pos {
 	pos := turnmill.Pos{Path: from.path, Frame: from.frame, Line: raw.Line, Offset: raw.Offset, Bytes: int64(len(raw.Data))}
-	if from.layout == frame.Parquet {
+	switch {
+	case from.layout == frame.Parquet:
 		pos.Bytes = raw.Bytes
+	case from.parts != nil:
+		pos.Bytes = from.parts[0].end
 	}
 	return pos
 }

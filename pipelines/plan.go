@@ -86,6 +86,7 @@ type PlanInput struct {
 	Compression string          `json:"compression,omitempty"`
 	Format      string          `json:"format,omitempty"`
 	Layout      string          `json:"layout,omitempty"`
+	Unit        int             `json:"unit,omitempty"` // the run that it is one of several files of, from 1
 	Rejected    turnmill.Reason `json:"rejected,omitempty"`
 	Detail      string          `json:"detail,omitempty"`
 }
@@ -171,6 +172,7 @@ func (p *Plan) sound() error {
 	for i := range p.Inputs {
 		errs = append(errs, p.Inputs[i].sound())
 	}
+	bad := len(errs)
 	for i, ranges := range p.Partitions {
 		for _, r := range ranges {
 			if r.Input < 0 || r.Input >= len(p.Inputs) {
@@ -179,6 +181,9 @@ func (p *Plan) sound() error {
 				errs = append(errs, fmt.Errorf("partition %d reads bytes %d to %d of input %s, from line %d", i, r.From, r.To, p.Inputs[r.Input].Path, r.Line))
 			}
 		}
+	}
+	if len(errs) == bad { // every range is of an input that there is
+		errs = append(errs, p.unsoundRuns())
 	}
 	return errors.Join(errs...)
 }

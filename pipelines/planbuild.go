@@ -23,19 +23,25 @@ func inventory(ctx context.Context, o *Options) (inputs []PlanInput, paths []str
 	if err != nil {
 		return nil, nil, 0, &UsageError{err}
 	}
-	for _, f := range found {
+	var pieces []*piece
+	for i, f := range found {
 		if ctx.Err() != nil {
 			return nil, nil, 0, context.Cause(ctx)
 		}
 		if !utf8.ValidString(f.Path) {
 			return nil, nil, 0, &UsageError{fmt.Errorf("input %q: its name is not UTF-8, which the files of a run are; rename it", f.Path)}
 		}
-		in, need, err := examine(f, o)
+		in, part, need, err := examine(f, o)
 		if err != nil {
 			return nil, nil, 0, err
 		}
+		if part != nil {
+			part.input = i
+			pieces = append(pieces, part)
+		}
 		inputs, paths, window = append(inputs, in), append(paths, f.Path), max(window, need)
 	}
+	inputs, paths = joinRuns(inputs, paths, pieces, o.MaxRecord)
 	return inputs, paths, window, nil
 }
 
@@ -47,29 +53,30 @@ func formatNamed(name string) (string, error) {
 	return f.Name, err
 }
 
-// examine looks at one file's ends and head. What cannot be opened ends the plan; what can be read and
-// makes no sense is rejected, and the rest goes on.
-func examine(f ingest.Input, o *Options) (PlanInput, int64, error) {
+// examine looks at one file's ends and head, and at all of one that may be a part of a run. What cannot be
+// opened ends the plan; what can be read and makes no sense is rejected, and the rest goes on.
+func examine(f ingest.Input, o *Options) (PlanInput, *piece, int64, error) {
 	in := PlanInput{Path: f.Name}
 	var err error
 	if in.SHA256, in.Bytes, err = ingest.HeadTail(f.Path); err != nil {
-		return in, 0, err
+		return in, nil, 0, err
 	}
 	head, damage := ingest.ReadHead(f.Path, o.MaxWindow)
 	if damage != nil && frame.Reason(damage) == turnmill.ReasonUnreadable {
-		return in, 0, damage
+		return in, nil, 0, damage
 	}
 	if parquet.Is(head.Data) {
 		need, err := examineParquet(&in, head, f.Path, o)
 		return in, need, err
 	}
 	if err := recognise(&in, head, damage, o); err != nil {
-		return in, 0, err
+		return in, nil, 0, err
 	}
-	if in.Rejected != "" { // it is not read
-		return in, 0, nil
+	part, err := look(&in, f.Path, head, o)
+	if err != nil || in.Rejected != "" { // it is not read
+		return in, part, 0, err
 	}
-	return in, int64(head.Window), nil
+	return in, part, int64(head.Window), nil
 }
 
 // recognise tells an input's compression, format and layout from its head, or why it is rejected.

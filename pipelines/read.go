@@ -18,6 +18,25 @@ type source struct {
 	frame  int64  // -1: offsets count from the start of the file
 	format string
 	layout frame.Layout
+	parts  []sourcePart // the files of a run that has several; its one record is their bytes
+}
+
+// sourcePart is one file of a run.
+type sourcePart struct {
+	path string // as in the plan
+	end  int64  // in the record
+}
+
+// part returns the file that a byte of a record lies in, and where the file starts in the record.
+func (s *source) part(at int64) (path string, start int64) {
+	path = s.path
+	for _, p := range s.parts {
+		if path = p.path; at < p.end {
+			break
+		}
+		start = p.end
+	}
+	return path, start
 }
 
 // fileError is a failure that costs the rest of a file: one record in the accounts.
@@ -37,6 +56,42 @@ type limits struct {
 
 // visitor takes a framed record, or what was rejected in a record's place.
 type visitor func(source, frame.Record, error) error
+
+// readRanges reads ranges in their order, the files of a run together. done gets the sum of each range that was
+// read, and of the one that failed.
+func readRanges(ctx context.Context, inputs []PlanInput, ranges []Range, paths []string, l limits, read *int64, visit visitor, done func(RangeSum) error) error {
+	for len(ranges) > 0 {
+		n := runRanges(inputs, ranges)
+		var sums []RangeSum
+		var err error
+		if n > 1 {
+			sums, err = readRun(ctx, inputs, ranges[:n], paths, l, read, visit)
+		} else {
+			r := ranges[0]
+			sums = make([]RangeSum, 1)
+			sums[0], err = readRange(ctx, &inputs[r.Input], r, paths[r.Input], l, read, visit)
+		}
+		for i := range sums {
+			if failed := done(sums[i]); err == nil {
+				err = failed
+			}
+		}
+		if err != nil {
+			return err
+		}
+		ranges = ranges[n:]
+	}
+	return nil
+}
+
+// wholeRanges returns a range for each input, all of it.
+func wholeRanges(inputs []PlanInput) []Range {
+	ranges := make([]Range, len(inputs))
+	for i := range inputs {
+		ranges[i] = Range{Input: i, To: inputs[i].Bytes, Line: 1}
+	}
+	return ranges
+}
 
 // readRange frames one range of an input and calls visit with all that is in it. The sum is of the stored
 // bytes of the whole range. read is told the stored bytes as they pass. Only a failure to read, or of visit,

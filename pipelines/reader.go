@@ -80,18 +80,12 @@ func (r *reader) run(ctx context.Context) error {
 		r.sums, r.last = append(r.sums, sum), s.stream.ended
 		return r.flush(ctx)
 	}
-	for _, rng := range s.plan.Partitions[r.partition] {
-		sum, err := readRange(ctx, &s.plan.Inputs[rng.Input], rng, s.paths[rng.Input], l, &r.read,
-			func(from source, rec frame.Record, err error) error { return r.take(ctx, from, rec, err) })
-		if err != nil {
-			return err
-		}
-		r.sums = append(r.sums, sum)
-		if err := r.flush(ctx); err != nil { // a job has one source
-			return err
-		}
-	}
-	return nil
+	return readRanges(ctx, s.plan.Inputs, s.plan.Partitions[r.partition], s.paths, l, &r.read,
+		func(from source, rec frame.Record, err error) error { return r.take(ctx, from, rec, err) },
+		func(sum RangeSum) error {
+			r.sums = append(r.sums, sum)
+			return r.flush(ctx) // a job has one source
+		})
 }
 
 // take copies one record into the job, or what the framer rejected in its place.

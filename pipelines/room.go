@@ -31,14 +31,16 @@ func enoughRoom(ctx context.Context, o *Options, s *setup, todo []int) error {
 		o.logger().Debug("free space is not known", "output", o.Output, "error", err)
 		return nil
 	}
-	var ranges []Range
+	var ranges [][]Range // those of a run together
 	var stored int64
 	for _, i := range todo {
-		for _, r := range s.plan.Partitions[i] {
-			if n := r.To - r.From; n > 0 {
-				ranges = append(ranges, r)
-				stored += n
+		for left := s.plan.Partitions[i]; len(left) > 0; {
+			n := runRanges(s.plan.Inputs, left)
+			if size := sizeOf(left[:n]); size > 0 {
+				ranges = append(ranges, left[:n])
+				stored += size
 			}
+			left = left[n:]
 		}
 	}
 	if float64(stored)*amplest <= float64(free) {
@@ -91,13 +93,21 @@ type estimate struct {
 	stored, written int64
 }
 
-// sample takes the first records of a range to rows. What cannot be read is the run's to say.
-func (e *estimate) sample(ctx context.Context, r Range) error {
-	in := &e.s.plan.Inputs[r.Input]
+// sizeOf returns the stored bytes of ranges.
+func sizeOf(ranges []Range) (n int64) {
+	for _, r := range ranges {
+		n += r.To - r.From
+	}
+	return n
+}
+
+// sample takes the first records of a range, or of a run, to rows. What cannot be read is the run's to say.
+func (e *estimate) sample(ctx context.Context, ranges []Range) error {
+	in := &e.s.plan.Inputs[ranges[0].Input]
 	config := &e.s.plan.Config
 	var read, text int64
 	out := e.s.newOutcome()
-	_, err := readRange(ctx, in, r, e.s.paths[r.Input], limits{record: config.MaxRecord, window: config.MaxWindow}, &read, func(from source, rec frame.Record, err error) error {
+	err := readRanges(ctx, e.s.plan.Inputs, ranges, e.s.paths, limits{record: config.MaxRecord, window: config.MaxWindow}, &read, func(from source, rec frame.Record, err error) error {
 		if err == nil {
 			e.worker.record(from, rec, out)
 		}
@@ -114,10 +124,10 @@ func (e *estimate) sample(ctx context.Context, r Range) error {
 			return errEnough
 		}
 		return nil
-	})
+	}, func(RangeSum) error { return nil })
 	switch {
 	case err == nil:
-		e.stored += r.To - r.From
+		e.stored += sizeOf(ranges)
 	case ctx.Err() != nil:
 		return err
 	case !errors.Is(err, errEnough): // the run will meet it, where it costs no more than it must

@@ -26,14 +26,12 @@ func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
 		return nil, err
 	}
 	var read int64
-	for i := range inputs {
-		_, err := readRange(ctx, &inputs[i], Range{Input: i, To: inputs[i].Bytes, Line: 1}, paths[i], limits{record: o.MaxRecord, window: o.MaxWindow}, &read, v.visit)
-		if errors.Is(err, errFound) {
-			return v.found, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = readRanges(ctx, inputs, wholeRanges(inputs), paths, limits{record: o.MaxRecord, window: o.MaxWindow}, &read, v.visit, func(RangeSum) error { return nil })
+	if errors.Is(err, errFound) {
+		return v.found, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	err = o.missing("trajectory or document", v.n)
 	if v.lost > 0 {

@@ -19,6 +19,18 @@ type unpacker struct {
 	decoded  formats.Decoded
 	split    jsonscan.Doc
 	parts    []frame.Part
+	files    []formats.Part // of a run
+}
+
+// partsOf cuts a record into the files that it came from.
+func (u *unpacker) partsOf(from source, data []byte) []formats.Part {
+	u.files = u.files[:0]
+	start := int64(0)
+	for _, p := range from.parts {
+		u.files = append(u.files, formats.Part{Name: p.path, Data: data[start:p.end:p.end]})
+		start = p.end
+	}
+	return u.files
 }
 
 func newUnpacker(inputs []PlanInput, o formats.Options) unpacker {
@@ -43,6 +55,10 @@ func newUnpacker(inputs []PlanInput, o formats.Options) unpacker {
 func (u *unpacker) unpack(from source, raw frame.Record, counts *stats.Counts) iter.Seq2[frame.Record, error] {
 	return func(yield func(frame.Record, error) bool) {
 		decoder := u.decoders[from.format]
+		if from.parts != nil {
+			yield(raw, decoder.(formats.PartsDecoder).DecodeParts(u.partsOf(from, raw.Data), &u.decoded))
+			return
+		}
 		err := decoder.Decode(raw.Data, &u.decoded)
 		if err == nil || !u.spliced(from, raw, err, counts) {
 			yield(raw, err)

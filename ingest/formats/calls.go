@@ -162,3 +162,47 @@ func chainIDs(calls []call) func(id string) int {
 		return j
 	}
 }
+
+// appendMembers appends an object of those members of v that have a value, in the order of names.
+func (d *Decoded) appendMembers(b []byte, v jsonscan.Value, names ...string) []byte {
+	b = append(b, '{')
+	n := 0
+	for _, name := range names {
+		m := v.Get(name)
+		if !m.Present() {
+			continue
+		}
+		if n++; n > 1 {
+			b = append(b, ',')
+		}
+		b = append(jsonscan.AppendQuoted(b, name), ':')
+		b = d.appendCompact(b, m)
+	}
+	return append(b, '}')
+}
+
+// appendCompact appends a value's JSON as it stands but for the blanks between its tokens.
+func (d *Decoded) appendCompact(b []byte, v jsonscan.Value) []byte {
+	n := 0
+	switch v.Kind() {
+	case jsonscan.Object:
+		b = append(b, '{')
+		for k, m := range v.Members() {
+			if n++; n > 1 {
+				b = append(b, ',')
+			}
+			b = d.appendCompact(append(d.appendVerbatim(b, k), ':'), m)
+		}
+		return append(b, '}')
+	case jsonscan.Array:
+		b = append(b, '[')
+		for e := range v.Elems() {
+			if n++; n > 1 {
+				b = append(b, ',')
+			}
+			b = d.appendCompact(b, e)
+		}
+		return append(b, ']')
+	}
+	return d.appendVerbatim(b, v)
+}

@@ -32,7 +32,8 @@ type Detection struct {
 func Detect(head []byte, complete bool) (Detection, error) { return detect(All(), head, complete) }
 
 // DetectAs is Detect with the format given: only the layout is decided, and a file that the format does not
-// recognise gets the likeliest of its layouts. An unknown name is an error that lists the names.
+// recognise gets the likeliest of its layouts; where runs lie in several files it is refused, for nothing can
+// tell what it belongs to. An unknown name is an error that lists the names.
 func DetectAs(name string, head []byte, complete bool) (Detection, error) {
 	f, err := ByName(name)
 	if err != nil {
@@ -46,9 +47,12 @@ func DetectAs(name string, head []byte, complete bool) (Detection, error) {
 		return Detection{}, err
 	}
 	all := views(head)
-	best, _, _ := survey([]Format{f}, all)
-	if best.Recognised > 0 {
+	best, nearest, _ := surveyScript([]Format{f}, head, all)
+	switch {
+	case best.Recognised > 0:
 		return best, nil
+	case f.Join != nil:
+		return Detection{}, unknown(nearest, complete)
 	}
 	for _, v := range all {
 		if layout, ok := layoutOf(f, v.layout); ok {
@@ -66,7 +70,7 @@ func detect(formats []Format, head []byte, complete bool) (Detection, error) {
 	if err != nil {
 		return Detection{}, err
 	}
-	best, nearest, named := survey(formats, views(head))
+	best, nearest, named := surveyScript(formats, head, views(head))
 	switch {
 	case best.Recognised > 0:
 		return best, nil
@@ -132,6 +136,20 @@ func layoutOf(f Format, layout frame.Layout) (frame.Layout, bool) {
 		return layout, !f.Text
 	}
 	return frame.Whole, slices.Contains(f.Layouts, frame.Whole)
+}
+
+// surveyScript is survey, which for formats whose parts may be scripts looks once more behind "var x =".
+func surveyScript(formats []Format, head []byte, all []view) (best Detection, nearest []refusal, named *barren) {
+	best, nearest, named = survey(formats, all)
+	value, at := scriptValue(head)
+	if best.Recognised > 0 || at == 0 || len(value) == 0 {
+		return best, nearest, named
+	}
+	joined := slices.DeleteFunc(slices.Clone(formats), func(f Format) bool { return f.Join == nil })
+	if d, _, _ := survey(joined, views(value)); d.Recognised > 0 {
+		best = d
+	}
+	return best, nearest, named
 }
 
 // refusal is the nearest that a file came to a format.

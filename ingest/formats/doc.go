@@ -11,7 +11,7 @@
 // (content, reasoning blocks, calls, pairing of calls with results), the making of turns from what was done
 // and answered (acts), texts in the ReAct protocol (react), conversations in the shapes of the model APIs (talk),
 // traces that repeat them (trace), files that are one record (wholeFile), JSON and Python's prints inside
-// strings, elements of screens, the names of tools, and Decoded, the memory that one worker reuses for all its
+// strings, elements of screens, files of one run (parts), the names of tools, and Decoded, the memory that one worker reuses for all its
 // records. Forms in which calls or observations are lost are formats too: they refuse each record by name.
 //
 // Rules that hold for every format. An action that never got an answer is no turn; an empty answer is one.

@@ -28,7 +28,9 @@ type Format struct {
 	// Refuses says that the format is known as one in which calls or observations are lost: its decoder
 	// rejects every record, with turnmill.ReasonLossyExport and what is lost.
 	Refuses bool
-	Doc     Doc
+	// Join says how the files of a run find one another; nil where every file holds its runs whole.
+	Join *Join
+	Doc  Doc
 }
 
 // Rows tells whether the format's records may be one of many in a file. A record of the others is a whole file.
@@ -70,6 +72,7 @@ func All() []Format {
 		webArenaFormat(),
 		webShopFormat(),
 		worldBenchFormat(),
+		droidBotFormat(),
 		tauBenchFormat(),
 		tauFewShotFormat(),
 		claudeCodeFormat(),

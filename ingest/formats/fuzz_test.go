@@ -63,6 +63,7 @@ func FuzzDecodeBrowserGymSteps(f *testing.F) { fuzzDecode(f, "browsergym-steps")
 func FuzzDecodeWebArena(f *testing.F)        { fuzzDecode(f, "webarena-html") }
 func FuzzDecodeWebShop(f *testing.F)         { fuzzDecode(f, "webshop") }
 func FuzzDecodeAgentInstruct(f *testing.F)   { fuzzDecode(f, "agentinstruct") }
+func FuzzDecodeDroidBot(f *testing.F)        { fuzzDecode(f, "droidbot") }
 func FuzzDecodeLangfuse(f *testing.F)        { fuzzDecode(f, "langfuse") }
 func FuzzDecodeOTLP(f *testing.F)            { fuzzDecode(f, "otlp") }
 func FuzzDecodeAsciicast(f *testing.F)       { fuzzDecode(f, "asciicast") }

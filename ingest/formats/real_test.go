@@ -61,8 +61,12 @@ func TestRealFiles(t *testing.T) {
 
 // sumRecord decodes a record and tells what came of it, without its text.
 func sumRecord(d Decoder, raw []byte) string {
+	return sumOutcome(func(got *Decoded) error { return d.Decode(raw, got) })
+}
+
+func sumOutcome(decode func(*Decoded) error) string {
 	var got Decoded
-	if err := d.Decode(raw, &got); err != nil {
+	if err := decode(&got); err != nil {
 		return "rejected=" + string(reasonOf(err))
 	}
 	var b strings.Builder
@@ -92,4 +96,25 @@ func sumRecord(d Decoder, raw []byte) string {
 		fmt.Fprintf(&b, " rejected=%d:%s", r.Ordinal, r.Reason)
 	}
 	return b.String()
+}
+
+// TestRealRuns does so with the published runs that lie in several files, a folder each.
+func TestRealRuns(t *testing.T) {
+	for name, folder := range map[string]string{"droidbot": "droidbot-utg"} {
+		t.Run(name, func(t *testing.T) {
+			files := realFiles(t, folder)
+			var parts []Part
+			var out strings.Builder
+			for _, file := range slices.Sorted(maps.Keys(files)) {
+				if found, err := Detect(files[file], true); err == nil && found.Format.Name == name {
+					parts = append(parts, Part{file, files[file]})
+				}
+			}
+			f := mustFormat(t, name)
+			fmt.Fprintf(&out, "%s\t%d files\t%s\n", folder, len(parts), sumOutcome(func(got *Decoded) error {
+				return f.New(Options{}).(PartsDecoder).DecodeParts(parts, got)
+			}))
+			golden(t, "real/"+name+".tsv", out.String())
+		})
+	}
 }
