@@ -322,3 +322,76 @@ func (p *Plan) move(from, to int) {
 	p.Partitions[to] = append([]Range{p.Partitions[from][n]}, p.Partitions[to]...)
 	p.Partitions[from] = p.Partitions[from][:n]
 }
+
+// recording is a recording of OpenCUA's as its folder, from a time on: three actions, the dumps around them, and
+// the files that say no more. keyed says whether the actions name their dumps.
+func recording(name string, from float64, keyed bool) []testFile {
+	type object = map[string]any
+	tree := func(at float64) object {
+		t := object{"Name": fmt.Sprintf("Window %s at %g", name, at), "ControlType": "WindowControl", "Children": []object{}}
+		if keyed {
+			t["time_stamp"] = at
+		}
+		return t
+	}
+	var actions, shown, dumps, events []byte
+	for i := range 3 {
+		at := from + float64(i)
+		action := object{"action": "click", "id": i, "start_time": at + 0.25, "end_time": at + 0.5, "description": "Single left Click", "axtree": tree(at)}
+		shown = append(shown, jsonLine(action, "")...)
+		action["event_start_idx"], action["coordinate"] = i, object{"x": i, "y": i}
+		actions = append(actions, jsonLine(action, "")...)
+		dumps = append(dumps, jsonLine(object{"time_stamp": at, "axtree": tree(at)}, "")...)
+		events = append(events, jsonLine(object{"time_stamp": at, "action": "move", "event_idx": i}, "")...)
+	}
+	dumps = append(dumps, jsonLine(object{"time_stamp": from + 3, "axtree": tree(from + 3)}, "")...)
+	return []testFile{
+		{name + "/a11y.jsonl", dumps}, {name + "/events.jsonl", events}, {name + "/html.jsonl", nil},
+		{name + "/metadata.json", jsonLine(object{"system": "Windows", "video_start_timestamp": from}, "  ")},
+		{name + "/reduced_events_complete.jsonl", actions}, {name + "/reduced_events_vis.jsonl", shown},
+		{name + "/task_name.json", jsonLine(object{"task_name": "Do " + name, "description": ""}, "  ")},
+	}
+}
+
+// TestRecordings: a recording is joined by its dumps' times and by its folder; where two without such times lie in
+// one folder nothing is.
+func TestRecordings(t *testing.T) {
+	keyed, plain := recording("one", 10, true), recording("two", 10, false)
+	flat := func(files ...[]testFile) []testFile {
+		all := slices.Concat(files...)
+		for i := range all {
+			all[i].name = fmt.Sprintf("%03d", (i*37)%101)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name                         string
+		files                        []testFile
+		records, turns, alone, empty int64
+	}{
+		{"a folder", plain, 1, 3, 0, 0},
+		{"two folders", slices.Concat(keyed, plain), 2, 6, 0, 0},
+		{"one under other names", flat(keyed), 1, 3, 0, 0},
+		{"one without keys under other names", flat(plain), 1, 3, 0, 0},
+		{"two in one folder", flat(recording("one", 10, true), recording("two", 20, true)), 2, 6, 6, 2},
+		{"two in one folder without keys", flat(recording("one", 10, false), recording("two", 20, false)), 0, 0, 12, 2},
+		{"no actions", slices.Concat(plain[:4], plain[6:]), 0, 0, 4, 1},
+		{"dumps and actions alone", slices.Concat(plain[:1], plain[4:5]), 1, 3, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := options(t, writeFiles(t, c.files))
+			o.Partitions = 2
+			m := mustRun(t, o)
+			mustCheck(t, o)
+			l := m.Ledger.Total
+			os := m.Ledger.Domains[turnmill.DomainOS]
+			var records, turns int64
+			if os != nil {
+				records, turns = os.Records.Out, os.Turns.Out
+			}
+			if got := [...]int64{records, turns, l.Records.Rejected[turnmill.ReasonMissingPart], l.Records.Rejected[turnmill.ReasonNoRecords]}; got != [...]int64{c.records, c.turns, c.alone, c.empty} {
+				t.Errorf("records, turns, parts alone, empty files: %v; want %v", got, [...]int64{c.records, c.turns, c.alone, c.empty})
+			}
+		})
+	}
+}

@@ -203,6 +203,20 @@ func TestDetectErrors(t *testing.T) {
 	}
 }
 
+// TestDetectScreens gives screens without a run, which are a part of one.
+func TestDetectScreens(t *testing.T) {
+	const line = "UIElement(text='a\\'b', content_description=None, class_name='android.view.View', bbox=BoundingBox(x_min=0, x_max=1, y_min=0, y_max=1), bbox_pixels=None, is_checked=False)\n"
+	for _, head := range []string{line, line + line, line + "UIElement(text=\"it's\", bbox=None)"} {
+		_, err := Detect([]byte(head), true)
+		if reasonOf(err) != turnmill.ReasonMissingPart || !strings.Contains(fmt.Sprint(err), "AndroidWorld") {
+			t.Errorf("%q: %v", head, err)
+		}
+	}
+	if _, err := Detect([]byte("A class UIElement(text=..., bbox=...) holds an element.\n"), true); reasonOf(err) != turnmill.ReasonUnknownFormat {
+		t.Errorf("a text about it: %v", err)
+	}
+}
+
 // TestDetectRefused gives files of known forms without observations: the error names the form, alone or
 // among other lines, and another format does not take them.
 func TestDetectRefused(t *testing.T) {
@@ -210,6 +224,7 @@ func TestDetectRefused(t *testing.T) {
 		`{"task_id":"t","user_task_description":"u","high_level_task_description":"h","steps":[{"step_num":1,"image":"a.png","action":"pyautogui.click()"}]}`: "AgentNetBench",
 		`{"id":"0-0","conversations":[{"role":"user","content":"# Goal\nx\n# Current page Accessibility Tree\ny"}],"system":"s"}`:                             "AgentLab",
 		`{"id":"train_0","task":"Task: x\nOutput Script:\npyautogui.click(1,2)","image":"a.png","ocr":{"text":[]}}`:                                           "OmniAct",
+		`{"task_id":"t","instruction":"i","traj":[{"index":0,"image":"0.png","value":{"code":"pyautogui.click(x=0.9, y=0.9)"}}]}`:                             "OpenCUA",
 		`{"prompt":"# observation of the current web page\nobservation = x","response":"click [1]"}`:                                                          "Synatra",
 	} {
 		for shape, file := range map[string]string{"line": head, "lines": head + "\n" + head, "array": "[" + head + "]", "pretty": pretty("[" + head + "]")} {

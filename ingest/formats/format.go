@@ -73,6 +73,7 @@ func All() []Format {
 		webShopFormat(),
 		worldBenchFormat(),
 		droidBotFormat(),
+		openCUAFormat(),
 		tauBenchFormat(),
 		tauFewShotFormat(),
 		claudeCodeFormat(),

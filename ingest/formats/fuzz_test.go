@@ -64,6 +64,7 @@ func FuzzDecodeWebArena(f *testing.F)        { fuzzDecode(f, "webarena-html") }
 func FuzzDecodeWebShop(f *testing.F)         { fuzzDecode(f, "webshop") }
 func FuzzDecodeAgentInstruct(f *testing.F)   { fuzzDecode(f, "agentinstruct") }
 func FuzzDecodeDroidBot(f *testing.F)        { fuzzDecode(f, "droidbot") }
+func FuzzDecodeOpenCUA(f *testing.F)         { fuzzDecode(f, "opencua") }
 func FuzzDecodeLangfuse(f *testing.F)        { fuzzDecode(f, "langfuse") }
 func FuzzDecodeOTLP(f *testing.F)            { fuzzDecode(f, "otlp") }
 func FuzzDecodeAsciicast(f *testing.F)       { fuzzDecode(f, "asciicast") }

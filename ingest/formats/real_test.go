@@ -100,7 +100,7 @@ func sumOutcome(decode func(*Decoded) error) string {
 
 // TestRealRuns does so with the published runs that lie in several files, a folder each.
 func TestRealRuns(t *testing.T) {
-	for name, folder := range map[string]string{"droidbot": "droidbot-utg"} {
+	for name, folder := range map[string]string{"droidbot": "droidbot-utg", "opencua": "opencua-raw"} {
 		t.Run(name, func(t *testing.T) {
 			files := realFiles(t, folder)
 			var parts []Part
