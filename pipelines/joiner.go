@@ -197,7 +197,7 @@ func (j *joiner) byFolder(inputs []PlanInput, pieces []int, kinds map[int]uint16
 	}
 	for _, i := range loose {
 		if len(runs) > 1 || twice&j.pieces[i].Kinds != 0 || whole < 0 && twice != 0 {
-			inputs[j.pieces[i].input].reject(turnmill.ReasonMissingPart,
+			inputs[j.pieces[i].input].refuse(turnmill.ReasonMissingPart,
 				"parts of several recordings lie in its folder, and nothing in it says which one it belongs to; try a folder for each recording")
 			continue
 		}

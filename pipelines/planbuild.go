@@ -67,7 +67,7 @@ func examine(f ingest.Input, o *Options) (PlanInput, *piece, int64, error) {
 	}
 	if parquet.Is(head.Data) {
 		need, err := examineParquet(&in, head, f.Path, o)
-		return in, need, err
+		return in, nil, need, err
 	}
 	if err := recognise(&in, head, damage, o); err != nil {
 		return in, nil, 0, err

@@ -44,13 +44,14 @@ func look(in *PlanInput, path string, head ingest.Head, o *Options) (*piece, err
 	}
 	p := &piece{Parts: format.Look(data), format: format, folder: folder, bytes: int64(len(data))}
 	if p.Kinds == 0 {
-		in.reject(turnmill.ReasonBadJSON, "no part of a run in it is whole; try to fetch or write the file again")
+		in.refuse(turnmill.ReasonBadJSON, "no part of a run in it is whole; try to fetch or write the file again")
 		return nil, nil
 	}
 	return p, nil
 }
 
-func (in *PlanInput) reject(reason turnmill.Reason, format string, args ...any) {
+// refuse rejects a part of a run.
+func (in *PlanInput) refuse(reason turnmill.Reason, format string, args ...any) {
 	in.Rejected, in.Detail = reason, fmt.Sprintf(format, args...)
 	in.Format, in.Layout, in.Unit = "", "", 0
 }
@@ -68,9 +69,9 @@ func readWhole(in *PlanInput, path string, o *Options) ([]byte, error) {
 	case err != nil && frame.Reason(err) == turnmill.ReasonUnreadable:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case err != nil:
-		in.reject(frame.Reason(err), "%s", detail(err))
+		in.refuse(frame.Reason(err), "%s", detail(err))
 	case int64(len(data)) > o.MaxRecord:
-		in.reject(turnmill.ReasonTooLarge, "a part of a run of more than %d bytes; try a larger --max-record", o.MaxRecord)
+		in.refuse(turnmill.ReasonTooLarge, "a part of a run of more than %d bytes; try a larger --max-record", o.MaxRecord)
 	}
 	return data, nil
 }
@@ -110,9 +111,9 @@ func joinRuns(inputs []PlanInput, paths []string, pieces []*piece, maxRecord int
 			switch in := &inputs[p.input]; {
 			case in.Rejected != "":
 			case lacks != "":
-				in.reject(turnmill.ReasonMissingPart, "%s; try to name the files of the whole run as inputs", lacks)
+				in.refuse(turnmill.ReasonMissingPart, "%s; try to name the files of the whole run as inputs", lacks)
 			case size > maxRecord:
-				in.reject(turnmill.ReasonTooLarge, "part of a run of %d files and %d bytes, above the limit of %d; try a larger --max-record", len(run), size, maxRecord)
+				in.refuse(turnmill.ReasonTooLarge, "part of a run of %d files and %d bytes, above the limit of %d; try a larger --max-record", len(run), size, maxRecord)
 			case len(run) > 1:
 				of[p.input] = k + 1
 			}

@@ -52,7 +52,7 @@ func DetectAs(name string, head []byte, complete bool) (Detection, error) {
 	case best.Recognised > 0:
 		return best, nil
 	case f.Join != nil:
-		return Detection{}, unknown(nearest, complete)
+		return Detection{}, unknown(nearest, "nothing in the file is a part of such a run")
 	}
 	for _, v := range all {
 		if layout, ok := layoutOf(f, v.layout); ok {
