@@ -95,13 +95,20 @@ func (r *Row) bounds() [len(boundKinds)]*turnmill.Ratio {
 
 // matches tells whether all bounds hold. compare orders a statistic against a bound.
 func (r *Row) matches(short bool, compare func(on statistic, at turnmill.Ratio) (sign int, defined bool)) bool {
+	return r.matchesBut(short, -1, compare)
+}
+
+// matchesBut is matches with the answer of one bound turned round; -1 turns none. Undefined statistics fulfil
+// no bound either way.
+func (r *Row) matchesBut(short bool, not int, compare func(on statistic, at turnmill.Ratio) (sign int, defined bool)) bool {
 	for i, at := range r.bounds() {
 		kind := &boundKinds[i]
 		if at.Den == 0 || r.OrShort && short && kind.on == lengthRatio {
 			continue
 		}
 		sign, defined := compare(kind.on, *at)
-		if !defined || sign < 0 && !kind.below || sign == 0 && !kind.same || sign > 0 && !kind.above {
+		holds := sign < 0 && kind.below || sign == 0 && kind.same || sign > 0 && kind.above
+		if !defined || holds == (i == not) {
 			return false
 		}
 	}

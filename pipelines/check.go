@@ -171,7 +171,7 @@ func (c *checker) openCommit(i int) *Commit {
 		c.fault(commitPath(i), "made for another plan")
 	} else if !c.same(commitPath(i), encodeJSON(commit)) {
 		c.fault(commitPath(i), "not written as turnmill writes it")
-	} else if names := paths(commit.Files); !slices.Equal(names, commit.names()) {
+	} else if names := paths(commit.Files); !slices.Equal(names, commit.names(c.plan.audits())) {
 		c.fault(commitPath(i), "it names the files %s", strings.Join(names, ", "))
 		return nil // its files may be anywhere
 	}
@@ -238,7 +238,7 @@ func sumFile(path string) (FileSum, error) {
 
 // strays finds files of the run's own kinds that no commit names. Caches of datasets are the users' own.
 func (c *checker) strays(known map[string]bool) {
-	for _, dir := range []string{"train", "validation", "turns", "rejects", "commits"} {
+	for _, dir := range []string{"train", "validation", "turns", "rejects", "examples", "commits"} {
 		entries, err := os.ReadDir(filepath.Join(c.root, dir))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			c.fault(dir, "%v", err)
@@ -287,7 +287,7 @@ func (c *checker) merge(ctx context.Context) {
 	if duplicates.count > 0 {
 		c.report.Notes = append(c.report.Notes, fmt.Sprintf("note: %d trajectories or documents have an id that came before; the first is %q", duplicates.count, duplicates.first))
 	}
-	_, files, err := merged(c.plan, c.planSum, c.commits, duplicates.count)
+	_, files, err := merged(ctx, c.root, c.plan, c.planSum, c.commits, duplicates.count)
 	if err != nil {
 		c.faults = append(c.faults, err)
 		return

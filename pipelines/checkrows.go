@@ -24,6 +24,8 @@ type partitionCheck struct {
 	rejects     rejectCheck
 	split       splitter
 
+	examples *exampleCheck // of an audit, else nil
+
 	reasons [2][]turnmill.Reason // that the plan has for turns: of context, of what is dropped
 	decoded int64                // records
 	unit    unit                 // at hand
@@ -52,6 +54,9 @@ func (c *checker) partition(ctx context.Context, i int) {
 	commit := c.commits[i]
 	p := &partitionCheck{checker: c, commit: commit, counts: stats.NewCounts(), unit: unit{number: -1}, reasons: reasonsOf(c.plan)}
 	p.split.seed = c.plan.Mask.Seed
+	if c.plan.audits() {
+		p.examples = newExampleCheck(c.plan, &c.table)
+	}
 	p.split.share, _ = parseShare(c.plan.Config.Validation) // open has read it
 	for s := range p.shards {
 		p.shards[s].size = -1
@@ -131,6 +136,12 @@ func (p *partitionCheck) read(ctx context.Context, i int) error {
 	if err == nil {
 		err = p.endRejects()
 	}
+	if err == nil && p.examples != nil {
+		var rows int64
+		if rows, err = p.examples.compare(p.root, i, p.fault); err == nil {
+			p.fileRows(examplesPath(i), rows)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -187,6 +198,9 @@ func (p *partitionCheck) turn(path string, t *stats.TurnRow) error {
 	}
 	p.statusOf(t, at)
 	p.countTurn(t)
+	if p.examples != nil {
+		p.examples.turn(t)
+	}
 	if t.Shard == "" {
 		return nil
 	}

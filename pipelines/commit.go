@@ -43,8 +43,8 @@ func shardPath(of split, i, n int) string {
 }
 
 // names returns the paths that a commit of so many files has, in their order: its shards, split by split, its
-// turns and its rejects.
-func (c *Commit) names() []string {
+// turns and its rejects, and of an audit its examples.
+func (c *Commit) names(audit bool) []string {
 	var shards [len(splitNames)]int
 	for _, f := range c.Files {
 		if s, ok := splitOf(f.Path); ok {
@@ -57,7 +57,11 @@ func (c *Commit) names() []string {
 			names = append(names, shardPath(split(s), c.Partition, n))
 		}
 	}
-	return append(names, turnsPath(c.Partition), rejectsPath(c.Partition))
+	names = append(names, turnsPath(c.Partition), rejectsPath(c.Partition))
+	if audit {
+		names = append(names, examplesPath(c.Partition))
+	}
+	return names
 }
 
 // readCommit reads the commit of partition i below root. It is fs.ErrNotExist when there is none, and

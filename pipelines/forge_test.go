@@ -97,7 +97,7 @@ func (f *forger) merged(planSum string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, files, err := merged(f.plan, planSum, f.commits, duplicates.count)
+	_, files, err := merged(context.Background(), f.root, f.plan, planSum, f.commits, duplicates.count)
 	return files, err
 }
 

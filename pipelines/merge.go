@@ -50,8 +50,8 @@ type InputRange struct {
 	SHA256 string `json:"sha256"`
 }
 
-// merge makes the files that speak of the whole run. It is a pure function of plan and commits, but for
-// the count of duplicate ids, which comes from the turns tables.
+// merge makes the files that speak of the whole run. It is a pure function of plan and commits, but for the count
+// of duplicate ids and an audit's report, which come from the turns tables and the examples.
 func merge(ctx context.Context, root string, to sink, p *Plan, planSum string) (*Manifest, error) {
 	if old, err := readPlan(root); err != nil {
 		return nil, fmt.Errorf("%s: the plan of this run is gone: %w; run the same command with --restart", root, err)
@@ -71,7 +71,7 @@ func merge(ctx context.Context, root string, to sink, p *Plan, planSum string) (
 	if err != nil {
 		return nil, err
 	}
-	m, files, err := merged(p, planSum, commits, duplicates.count)
+	m, files, err := merged(ctx, root, p, planSum, commits, duplicates.count)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ type file struct {
 }
 
 // merged returns the manifest and the files that merge writes, the manifest last.
-func merged(p *Plan, planSum string, commits []*Commit, duplicates int64) (*Manifest, []file, error) {
+func merged(ctx context.Context, root string, p *Plan, planSum string, commits []*Commit, duplicates int64) (*Manifest, []file, error) {
 	profile, ok := arrow.ParseProfile(p.Config.Profile)
 	if !ok {
 		return nil, nil, fmt.Errorf("plan.json: %w: profile %q", turnmill.ErrCorrupt, p.Config.Profile)
@@ -115,7 +115,13 @@ func merged(p *Plan, planSum string, commits []*Commit, duplicates int64) (*Mani
 		}
 		files = append(files, more...)
 	}
-	if !p.audits() {
+	if p.audits() {
+		page, err := auditReport(ctx, root, m, p, len(commits))
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, file{reportPath, page})
+	} else {
 		files = append(files, file{"dataset_dict.json", arrow.DatasetDict(p.splits())})
 	}
 	for _, f := range files {

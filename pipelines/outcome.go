@@ -29,8 +29,9 @@ type outcome struct {
 	records int64 // decoded
 	units   int64 // trajectories and documents
 	mode    mask.Mode
-	tokens  bool // turns are encoded
-	part    bool // rows alone; the rest of the job follows
+	tokens  bool     // turns are encoded
+	samples *sampler // of an audit, else nil
+	part    bool     // rows alone; the rest of the job follows
 
 	arena jsonscan.Arena
 	rec   recordAccount // the record at hand
@@ -58,6 +59,9 @@ func (o *outcome) reset() {
 	o.lines, o.records, o.units, o.part = 0, 0, 0, false
 	o.counts.Reset()
 	o.arena.Reset()
+	if o.samples != nil {
+		o.samples.chosen.Reset()
+	}
 }
 
 // split puts the rows that were added last into their split.
@@ -294,6 +298,9 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 		}
 		o.place(&row, r)
 		o.turns = append(o.turns, row)
+		if o.samples != nil {
+			o.samples.turn(&row, &t.Turns[i])
+		}
 		if decided(&row, o.tokens) {
 			o.counts.AddTurn(t.Domain, row.Category, maskCount(&row, o.tokens))
 		}

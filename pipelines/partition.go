@@ -8,6 +8,7 @@ import (
 	"github.com/turnmill/turnmill/internal/zstdio"
 	"github.com/turnmill/turnmill/shard/arrow"
 	"github.com/turnmill/turnmill/stats"
+	"github.com/turnmill/turnmill/stats/figures"
 )
 
 // partitionWriter writes the files of one partition from outcomes in order.
@@ -16,6 +17,7 @@ import (
 //	        --> validation/data-...
 //	        --> turns/pNNNNN.parquet            with the shard and row that were just given
 //	        --> rejects/pNNNNN.jsonl.zst
+//	        --> examples/pNNNNN.jsonl.zst       of an audit, which has no shards
 //	        --> counts
 type partitionWriter struct {
 	setup     *setup
@@ -29,6 +31,7 @@ type partitionWriter struct {
 	rejects   io.WriteCloser
 	rejFile   sinkFile
 	rejLines  int64
+	examples  *figures.Reservoir[*sample] // of an audit, else nil
 
 	counts         *stats.Counts
 	records, units int64
@@ -49,6 +52,9 @@ type place struct {
 
 func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 	w := &partitionWriter{setup: p.setup, pool: p, partition: i, to: to, counts: stats.NewCounts()}
+	if p.setup.plan.audits() {
+		w.examples = figures.NewReservoir[*sample](mostKinds)
+	}
 	var err error
 	if w.turnsFile, err = to.create(turnsPath(i)); err != nil {
 		return nil, err
@@ -102,6 +108,9 @@ func (w *partitionWriter) write(o *outcome) error {
 		}
 	}
 	w.places = w.places[:0]
+	if w.examples != nil {
+		gather(w.examples, o.samples, &w.setup.table)
+	}
 	w.records, w.units = w.records+o.records, w.units+o.units
 	if err := w.turns.Write(o.turns); err != nil {
 		return err
@@ -233,6 +242,13 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 		sum.Rows = f.rows
 		files = append(files, sum)
 	}
+	if w.examples != nil {
+		sum, err := w.writeExamples()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, sum)
+	}
 	for i := range ranges {
 		w.counts.Ledger.Total.Records.In += ranges[i].Records
 		w.counts.AddNotes(stats.InputNotes, &ranges[i].notes)
@@ -242,4 +258,20 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 	}
 	return &Commit{FormatVersion: FormatVersion, Partition: w.partition, Plan: w.setup.planSum,
 		Inputs: ranges, Counts: w.counts, Files: files}, nil
+}
+
+// writeExamples writes the examples of an audit's partition.
+func (w *partitionWriter) writeExamples() (FileSum, error) {
+	f, err := w.to.create(examplesPath(w.partition))
+	if err != nil {
+		return FileSum{}, err
+	}
+	defer f.abort()
+	rows, err := writeExamples(f, w.examples)
+	if err != nil {
+		return FileSum{}, err
+	}
+	sum, err := f.commit()
+	sum.Rows = rows
+	return sum, err
 }

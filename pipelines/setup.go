@@ -172,6 +172,7 @@ func (s *setup) newWorker() *worker {
 // newOutcome returns an empty outcome with the accounts of the run.
 func (s *setup) newOutcome() *outcome {
 	o := newOutcome(s.mode, s.plan.tokens())
+	o.samples = s.newSampler()
 	if s.bySource {
 		o.counts.Sources = stats.NewSources()
 	}

@@ -30,7 +30,7 @@ func WriteTable(w io.Writer, c *Counts) error {
 		*Ledger
 	}
 	var lines []line
-	for _, d := range domainOrder(c) {
+	for _, d := range c.DomainOrder() {
 		lines = append(lines, line{string(d), c.Ledger.Domains[d]})
 	}
 	if undecoded := c.undecoded(); undecoded.Records.In > 0 {
@@ -81,7 +81,7 @@ func (t *tableWriter) turnsOnly(width int, c *Counts) {
 		return
 	}
 	t.printf("\n%-*s %12s %12s\n", width, "domain", "turns", "out")
-	for _, d := range domainOrder(c) {
+	for _, d := range c.DomainOrder() {
 		l := c.Ledger.Domains[d]
 		t.printf("%-*s %12s %12s\n", width, string(d), Thousands(l.Turns.In), Thousands(l.Turns.Out))
 	}
@@ -181,8 +181,8 @@ func byCount[K ~string](m map[K]int64) []string {
 	return out
 }
 
-// domainOrder returns the domains that occur: the report's seven first, the others by name.
-func domainOrder(c *Counts) []turnmill.Domain {
+// DomainOrder returns the domains that occur: the report's seven first, the others by name.
+func (c *Counts) DomainOrder() []turnmill.Domain {
 	rank := func(d turnmill.Domain) int {
 		if i := slices.Index(turnmill.Domains(), d); i >= 0 {
 			return i

@@ -1,0 +1,453 @@
+package pipelines
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/internal/zstdio"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/stats"
+	"github.com/turnmill/turnmill/stats/figures"
+)
+
+// Examples of an audit, chosen by hash (stats/figures), whoever works on what:
+//
+//	worker     of each job the turns with the least ranks of each kind, with their texts
+//	consumer   of the partition the same, texts cut and marked            -> examples/pNNNNN.jsonl.zst
+//	report     of the run the same
+//
+// The first line of a file holds its kinds in the order of first sight; each other line is an exampleLine.
+
+// mostKinds is how many kinds of a domain, and how many others, a partition has examples of; reportKinds are
+// those of a run.
+const (
+	mostKinds   = 400
+	reportKinds = 1000
+)
+
+// Sizes of an example's texts. Words of a text above markBytes are not marked.
+const (
+	headRunes = 900
+	tailRunes = 300
+	markBytes = 64 << 10
+)
+
+func examplesPath(i int) string { return fmt.Sprintf("examples/p%05d.jsonl.zst", i) }
+
+// exampleLine is one example.
+type exampleLine struct {
+	Rank             uint64  `json:"rank"`
+	Kinds            []int   `json:"kinds"` // in the file's first line
+	ID               string  `json:"id"`
+	Turn             int32   `json:"turn"`
+	Domain           string  `json:"domain"`
+	Source           string  `json:"source,omitempty"`
+	Agent            string  `json:"agent,omitempty"`
+	Tool             string  `json:"tool,omitempty"`
+	ActionWords      int32   `json:"action_words"`
+	ObservationWords int32   `json:"observation_words"`
+	SharedWords      int32   `json:"shared_words"`
+	ActionChars      int64   `json:"action_chars"`
+	ObservationChars int64   `json:"observation_chars"`
+	Category         string  `json:"category"`
+	Keep             float64 `json:"keep"`
+	Kept             bool    `json:"kept"`
+	Status           string  `json:"status"`
+	Reason           string  `json:"reason,omitempty"`
+	Action           excerpt `json:"action"`
+	Observation      excerpt `json:"observation"`
+}
+
+// excerpt is a text without its middle. Marks are pairs of bytes and kind (mask.MarkKind); without them the text
+// was too long to be marked, or is empty.
+type excerpt struct {
+	Head      string `json:"head"`
+	HeadMarks []int  `json:"head_marks,omitempty"`
+	Skipped   int64  `json:"skipped,omitempty"` // code points
+	Tail      string `json:"tail,omitempty"`
+	TailMarks []int  `json:"tail_marks,omitempty"`
+}
+
+// sample is an example on its way: its texts are whole until it is admitted to the partition's.
+type sample struct {
+	line                exampleLine
+	action, observation string
+	marked, admitted    bool
+}
+
+// sampler chooses the examples of one outcome.
+type sampler struct {
+	kinder
+	seed   string
+	chosen *figures.Reservoir[*sample]
+}
+
+// kinder tells what a turn is an example of. It serves one goroutine.
+type kinder struct {
+	table   *mask.Table
+	tokens  bool
+	borders []mask.Border
+	names   []string
+	kinds   []figures.Kind
+}
+
+func newKinder(table *mask.Table, tokens bool) kinder {
+	k := kinder{table: table, tokens: tokens, borders: table.Borders()}
+	for _, b := range k.borders {
+		k.names = append(k.names, borderKind+b.Name(table))
+	}
+	return k
+}
+
+// What the kinds of a domain are called, beside its categories.
+const (
+	borderKind     = "border: "
+	droppedKind    = "dropped: "
+	contextKind    = "context: "
+	repetitiveKind = "repetitive"
+)
+
+// of returns the kinds of a turn, valid until the next call. They follow from the turn's row.
+func (k *kinder) of(row *stats.TurnRow) []figures.Kind {
+	k.kinds = k.kinds[:0]
+	domain := figures.Domain.String()
+	switch {
+	case row.Category == "":
+	case decided(row, k.tokens):
+		c := countsOf(row)
+		for d, name := range [figures.NumDimensions]string{row.Domain, row.Source, row.Agent, row.Tool} {
+			k.kinds = append(k.kinds, figures.Kind{Of: figures.Dimension(d).String(), Name: figures.Name(name), What: row.Category})
+		}
+		for i, b := range k.borders {
+			if _, near := b.Near(k.table, c); near {
+				k.kinds = append(k.kinds, figures.Kind{Of: domain, Name: figures.Name(row.Domain), What: k.names[i]})
+			}
+		}
+		if row.Category == turnmill.CategoryOther.String() && c.ObservationWords > 0 && 2*(c.ObservationWords-c.SharedWords) < c.ObservationWords {
+			k.kinds = append(k.kinds, figures.Kind{Of: domain, Name: figures.Name(row.Domain), What: repetitiveKind})
+		}
+	case row.Status == turnmill.StatusDropped.String():
+		k.kinds = append(k.kinds, figures.Kind{Of: domain, Name: figures.Name(row.Domain), What: droppedKind + row.Reason})
+	default:
+		k.kinds = append(k.kinds, figures.Kind{Of: domain, Name: figures.Name(row.Domain), What: contextKind + row.Reason})
+	}
+	return k.kinds
+}
+
+func (s *setup) newSampler() *sampler {
+	if !s.plan.audits() {
+		return nil
+	}
+	return &sampler{kinder: newKinder(&s.table, s.plan.tokens()), seed: s.plan.Mask.Seed, chosen: figures.NewReservoir[*sample](math.MaxInt)}
+}
+
+// turn looks at one turn, whose texts it copies if it may be an example.
+func (s *sampler) turn(row *stats.TurnRow, turn *turnmill.Turn) {
+	kinds := s.of(row)
+	if len(kinds) == 0 {
+		return
+	}
+	rank := figures.Rank(s.seed, row.ID, row.Turn)
+	var one *sample
+	for _, k := range kinds {
+		s.chosen.See(k)
+		if !s.chosen.Wants(k, rank) {
+			continue
+		}
+		if one == nil {
+			one = newSample(row, turn, rank)
+		}
+		s.chosen.Put(k, rank, one)
+	}
+}
+
+// newSample copies what it keeps.
+func newSample(row *stats.TurnRow, turn *turnmill.Turn, rank uint64) *sample {
+	s := &sample{line: lineOf(row, rank)}
+	if s.marked = len(turn.Action) <= markBytes && len(turn.Observation) <= markBytes; s.marked {
+		s.action, s.observation = strings.Clone(turn.Action), strings.Clone(turn.Observation)
+	} else {
+		s.line.Action, s.line.Observation = excerptOf(turn.Action), excerptOf(turn.Observation)
+	}
+	return s
+}
+
+func lineOf(row *stats.TurnRow, rank uint64) exampleLine {
+	return exampleLine{
+		Rank: rank, ID: strings.Clone(row.ID), Turn: row.Turn, Domain: strings.Clone(row.Domain), Source: strings.Clone(row.Source),
+		Agent: strings.Clone(figures.Name(row.Agent)), Tool: strings.Clone(figures.Name(row.Tool)),
+		ActionWords: row.ActionWords, ObservationWords: row.ObservationWords, SharedWords: row.SharedWords,
+		ActionChars: row.ActionChars, ObservationChars: row.ObservationChars,
+		Category: row.Category, Keep: row.Keep, Kept: row.Kept, Status: row.Status, Reason: row.Reason,
+	}
+}
+
+// admit cuts and marks the texts, once.
+func (s *sample) admit(table *mask.Table) {
+	if s.admitted || !s.marked {
+		return
+	}
+	s.admitted = true
+	s.line.Action, s.line.Observation = markedExcerpts(table, s.action, s.observation)
+	s.action, s.observation = "", ""
+}
+
+// markedExcerpts cuts the two texts of a turn and marks their words.
+func markedExcerpts(table *mask.Table, action, observation string) (a, o excerpt) {
+	e := mask.Explain(table, &turnmill.Turn{Action: action, Observation: observation})
+	a, o = excerptOf(action), excerptOf(observation)
+	a.mark(&e, e.Action, mask.Escaped(action))
+	o.mark(&e, e.Observation, mask.Escaped(observation))
+	return a, o
+}
+
+func (x *excerpt) mark(e *mask.Explanation, own []string, escapes bool) {
+	flat := func(piece string) (pairs []int) {
+		for _, m := range e.Marks(piece, own, escapes) {
+			pairs = append(pairs, m.Bytes, int(m.Kind))
+		}
+		return pairs
+	}
+	x.HeadMarks, x.TailMarks = flat(x.Head), flat(x.Tail)
+}
+
+// excerptOf cuts the middle out of a long text.
+func excerptOf(text string) excerpt {
+	head := bytesOfRunes(text, headRunes+tailRunes)
+	if head == len(text) {
+		return excerpt{Head: strings.Clone(text)}
+	}
+	head = bytesOfRunes(text, headRunes)
+	tail := len(text)
+	for range tailRunes {
+		_, n := utf8.DecodeLastRuneInString(text[:tail])
+		tail -= n
+	}
+	return excerpt{Head: strings.Clone(text[:head]), Skipped: int64(utf8.RuneCountInString(text[head:tail])), Tail: strings.Clone(text[tail:])}
+}
+
+// bytesOfRunes returns where the first n code points of a text end.
+func bytesOfRunes(text string, n int) int {
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
+}
+
+// gather takes the examples of an outcome into those of the partition.
+func gather(into *figures.Reservoir[*sample], s *sampler, table *mask.Table) {
+	for _, k := range s.chosen.Kinds() {
+		if !into.See(k) {
+			continue
+		}
+		for _, e := range s.chosen.Of(k) {
+			if into.Wants(k, e.Rank) {
+				e.Value.admit(table)
+				into.Put(k, e.Rank, e.Value)
+			}
+		}
+	}
+}
+
+// writeExamples writes what a reservoir holds, each example once, and returns how many there are.
+func writeExamples(to io.Writer, r *figures.Reservoir[*sample]) (rows int64, err error) {
+	z, err := zstdio.NewWriter(to)
+	if err != nil {
+		return 0, err
+	}
+	b := bufio.NewWriter(z)
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	kinds := append([]figures.Kind{}, r.Kinds()...)
+	err = e.Encode(kinds)
+	for _, s := range examplesIn(r) {
+		if err == nil {
+			err = e.Encode(&s.line)
+		}
+		rows++
+	}
+	return rows, errors.Join(err, b.Flush(), z.Close())
+}
+
+// examplesIn returns every example of a reservoir once, by rank, with its kinds as their numbers.
+func examplesIn(r *figures.Reservoir[*sample]) []*sample {
+	var all []*sample
+	seen := map[*sample]bool{}
+	for i, k := range r.Kinds() {
+		for _, e := range r.Of(k) {
+			if !seen[e.Value] {
+				seen[e.Value] = true
+				e.Value.line.Kinds = nil
+				all = append(all, e.Value)
+			}
+			e.Value.line.Kinds = append(e.Value.line.Kinds, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *sample) int {
+		switch {
+		case a.line.Rank < b.line.Rank:
+			return -1
+		case a.line.Rank > b.line.Rank:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
+// readExamples reads what writeExamples wrote, and calls kinds once and then each with every example.
+func readExamples(root string, i int, kinds func([]figures.Kind), each func(*exampleLine) error) error {
+	path := examplesPath(i)
+	file, err := os.Open(filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	z, err := zstdio.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w: %w", path, turnmill.ErrCorrupt, err)
+	}
+	defer z.Close()
+	d := json.NewDecoder(bufio.NewReader(z))
+	d.DisallowUnknownFields()
+	var names []figures.Kind
+	if err := d.Decode(&names); err != nil {
+		return fmt.Errorf("%s: %w: %w", path, turnmill.ErrCorrupt, err)
+	}
+	kinds(names)
+	for n := 1; ; n++ {
+		l := &exampleLine{}
+		if err := d.Decode(l); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: %w: line %d: %w", path, turnmill.ErrCorrupt, n+1, err)
+		}
+		for _, k := range l.Kinds {
+			if k < 0 || k >= len(names) {
+				return fmt.Errorf("%s: %w: line %d: kind %d of %d", path, turnmill.ErrCorrupt, n+1, k, len(names))
+			}
+		}
+		if err := each(l); err != nil {
+			return err
+		}
+	}
+}
+
+// collectExamples gathers the examples of a run from those of its partitions.
+func collectExamples(root string, partitions int) (*figures.Reservoir[*sample], error) {
+	all := figures.NewReservoir[*sample](reportKinds)
+	for i := range partitions {
+		var names []figures.Kind
+		err := readExamples(root, i, func(k []figures.Kind) {
+			names = k
+			for _, name := range names {
+				all.See(name)
+			}
+		}, func(l *exampleLine) error {
+			s := &sample{line: *l}
+			for _, k := range l.Kinds {
+				if all.Wants(names[k], l.Rank) {
+					all.Put(names[k], l.Rank, s)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// exampleCheck chooses a partition's examples again, from its turns.
+type exampleCheck struct {
+	kinder
+	seed   string
+	chosen *figures.Reservoir[*exampleLine]
+}
+
+func newExampleCheck(p *Plan, table *mask.Table) *exampleCheck {
+	return &exampleCheck{kinder: newKinder(table, p.tokens()), seed: p.Mask.Seed, chosen: figures.NewReservoir[*exampleLine](mostKinds)}
+}
+
+func (c *exampleCheck) turn(row *stats.TurnRow) {
+	kinds := c.of(row)
+	if len(kinds) == 0 {
+		return
+	}
+	rank := figures.Rank(c.seed, row.ID, row.Turn)
+	var one *exampleLine
+	for _, k := range kinds {
+		if !c.chosen.See(k) || !c.chosen.Wants(k, rank) {
+			continue
+		}
+		if one == nil {
+			l := lineOf(row, rank)
+			one = &l
+		}
+		c.chosen.Put(k, rank, one)
+	}
+}
+
+// compare holds the examples that lie there against those that were chosen. Their texts only the inputs prove.
+func (c *exampleCheck) compare(root string, i int, fault func(string, string, ...any)) (rows int64, err error) {
+	path := examplesPath(i)
+	want := map[*exampleLine][]int{}
+	var order []*exampleLine
+	for n, k := range c.chosen.Kinds() {
+		for _, e := range c.chosen.Of(k) {
+			if want[e.Value] == nil {
+				order = append(order, e.Value)
+			}
+			want[e.Value] = append(want[e.Value], n)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *exampleLine) int { return cmp.Compare(a.Rank, b.Rank) })
+	err = readExamples(root, i, func(kinds []figures.Kind) {
+		if !slices.Equal(kinds, c.chosen.Kinds()) {
+			fault(path, "its kinds are not those of the turns table")
+		}
+	}, func(l *exampleLine) error {
+		n := int(rows)
+		rows++
+		if n >= len(order) {
+			fault(path, "line %d: the turns table gives %d examples", n+2, len(order))
+			return errApart
+		}
+		again := *order[n]
+		again.Kinds, again.Action, again.Observation = want[order[n]], l.Action, l.Observation
+		if !reflect.DeepEqual(&again, l) {
+			fault(path, "line %d: turn %d of %s: the turns table gives turn %d of %s here, or other figures", n+2, l.Turn, l.ID, again.Turn, again.ID)
+			return errApart
+		}
+		if c.tooLong(&l.Action, l.ActionChars) || c.tooLong(&l.Observation, l.ObservationChars) {
+			fault(path, "line %d: turn %d of %s: a text of more or fewer characters than the turn has", n+2, l.Turn, l.ID)
+		}
+		return nil
+	})
+	if err == nil && int(rows) < len(order) {
+		fault(path, "%d examples; the turns table gives %d", rows, len(order))
+	}
+	return rows, err
+}
+
+// tooLong tells whether an excerpt is of another text than one with so many code points, blanks at its ends apart.
+func (c *exampleCheck) tooLong(x *excerpt, chars int64) bool {
+	all := int64(utf8.RuneCountInString(x.Head)+utf8.RuneCountInString(x.Tail)) + x.Skipped
+	return all < chars || x.Skipped > 0 && x.Skipped+headRunes+tailRunes != all
+}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/stats/figures"
+)
+
+// Page is all that a report says.
+type Page struct {
+	Facts    []Fact // what was audited, and how
+	Mode     string // of the mask: turn, token, weight, off
+	Tokens   bool   // there was a tokenizer: lengths are tokens, else characters
+	Table    Table
+	Figures  *figures.Figures
+	Accounts []Account // the whole first, then the domains
+	Repairs  []Note
+	Notices  []Note
+	Examples []Example
+	Kinds    map[figures.Kind][]int // numbers of examples, the first to show first
+	NoTexts  string                 // why examples have no texts; "" when they have
+}
+
+// Fact is one line about the run.
+type Fact struct{ Name, Value string }
+
+// Table is the mask's table in force.
+type Table struct {
+	Short  int64
+	Other  string // keep ratio
+	Rows   []Row
+	SHA256 string
+}
+
+// Row is one row of the table.
+type Row struct {
+	Category string  `json:"category"`
+	Keep     string  `json:"keep"`
+	Bounds   []Bound `json:"bounds"`
+	OrShort  bool    `json:"or_short"`
+	Text     string  `json:"-"` // for people
+}
+
+// Bound is one bound of a row.
+type Bound struct {
+	Name string         `json:"name"`
+	On   string         `json:"on"`
+	Sign string         `json:"sign"`
+	Text string         `json:"at"`
+	At   turnmill.Ratio `json:"-"`
+}
+
+// Account is a ledger: what came in and what became of it.
+type Account struct {
+	Name  string // "total", or a domain
+	Lines []AccountLine
+}
+
+// AccountLine is one of its accounts.
+type AccountLine struct {
+	What                    string
+	In, Out, Repeated       int64
+	AllDropped, AllRejected int64
+	Dropped, Rejected       []Count
+}
+
+// Count is a number of something named.
+type Count struct {
+	Name string
+	N    int64
+}
+
+// Note is a repair or a notice, with the domains where it was made.
+type Note struct {
+	Name    string
+	N       int64
+	Domains []Count
+}
+
+// Example is one turn with its texts.
+type Example struct {
+	ID                               string
+	Turn                             int32
+	Domain, Source, Agent, Tool      string
+	Category, Status, Reason         string
+	Keep                             float64
+	Words                            [3]int32 // action, observation, shared
+	Chars                            [2]int64 // action, observation
+	Overlap, Novelty, Jaccard, Ratio string   // for people
+	Rules                            []string // rows whose bounds hold, the deciding one first
+	Near                             []string // borders that it stands near, with the category beyond
+	Action, Observation              Text
+}
+
+// Text is a text without its middle. Marks are pairs of bytes and kind: 0 plain, 1 on one side alone, 2 on both.
+type Text struct {
+	Head      string
+	HeadMarks []int
+	Skipped   int64 // code points
+	Tail      string
+	TailMarks []int
+}

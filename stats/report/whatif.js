@@ -1,0 +1,271 @@
+// What if: the turns of every cell of the grid are tried against a table that the reader moves. Counts of turns are
+// exact, because all bounds lie on the grid; what is kept is what the draw is expected to keep.
+(function () {
+"use strict";
+var data = JSON.parse(document.getElementById("data").textContent);
+var app = document.getElementById("what-if-app");
+var order = ["retrieval", "expansion", "action", "other", "transform", "boilerplate", "echo"];
+
+// el makes an element. Texts of the content are never markup.
+function el(name, attributes, children) {
+  var e = document.createElement(name);
+  Object.keys(attributes || {}).forEach(function (k) {
+    if (k.slice(0, 2) === "on") e.addEventListener(k.slice(2), attributes[k]);
+    else e.setAttribute(k, attributes[k]);
+  });
+  (children || []).forEach(function (c) { e.append(c); });
+  return e;
+}
+function thousands(n) { return Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ","); }
+function percent(x) {
+  if (!isFinite(x)) return "-";
+  var p = 100 * x;
+  return (p === 0 ? "0" : Math.abs(p) < 1 ? p.toFixed(2) : p.toFixed(1)) + "%";
+}
+
+// Places of a cell, as figures.Joint numbers them.
+var radix = [data.novelty.length + 1, 2 * data.length_ratio.length + 2, data.short.length + 1];
+function decode(domain) {
+  var parts = domain.cells === "" ? [] : domain.cells.split(" ");
+  var n = parts.length, key = 0;
+  var d = {name: domain.name, n: n, overlap: new Uint16Array(n), novelty: new Uint16Array(n), ratio: new Uint16Array(n), short: new Uint16Array(n),
+    turns: new Float64Array(n), length: new Float64Array(n), squares: new Float64Array(n)};
+  parts.forEach(function (part, i) {
+    var f = part.split(".").map(function (s) { return parseInt(s, 36); });
+    key += f[0];
+    var k = key;
+    d.short[i] = k % radix[2]; k = Math.floor(k / radix[2]);
+    d.ratio[i] = k % radix[1]; k = Math.floor(k / radix[1]);
+    d.novelty[i] = k % radix[0]; d.overlap[i] = Math.floor(k / radix[0]);
+    d.length[i] = f[1];
+    d.turns[i] = f.length > 2 ? f[2] : 1;
+    var norm = f.length > 2 ? f[3] : f[1];
+    d.squares[i] = norm * norm;
+  });
+  return d;
+}
+var domains = data.domains.map(decode);
+
+// A table: bounds by their number on the grid. Shares are percentages, keep ratios too.
+function number(text) { return parseFloat(text); }
+function tableOf(t) {
+  return {short: data.short.indexOf(t.short), other: number(t.other), rows: t.rows.map(function (r) {
+    return {category: r.category, keep: number(r.keep), orShort: r.or_short, bounds: r.bounds.map(function (b) {
+      return {name: b.name, on: b.on, sign: b.sign, at: data[b.on].indexOf(b.at)};
+    })};
+  })};
+}
+function copy(t) { return JSON.parse(JSON.stringify(t)); }
+var current = tableOf(data.table), table = copy(current);
+
+// holds tells whether a bound holds for the place of a cell; 0 is undefined.
+function holds(b, place) {
+  if (place === 0) return false;
+  if (b.on !== "length_ratio") return b.sign === ">=" ? place >= b.at + 1 : place < b.at + 1;
+  var exact = 2 * b.at + 2;
+  return b.sign === ">" ? place > exact : b.sign === ">=" ? place >= exact : b.sign === "<" ? place < exact : place <= exact;
+}
+function rowHolds(t, r, d, i) {
+  var short = d.short[i] <= t.short;
+  for (var k = 0; k < r.bounds.length; k++) {
+    var b = r.bounds[k];
+    if (b.on === "length_ratio") {
+      if (r.orShort && short) continue;
+      if (!holds(b, d.ratio[i])) return false;
+    } else if (!holds(b, b.on === "overlap" ? d.overlap[i] : d.novelty[i])) return false;
+  }
+  return true;
+}
+
+// count adds up a domain under a table, by category.
+function count(t, d) {
+  var sums = {};
+  order.forEach(function (c) { sums[c] = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0}; });
+  for (var i = 0; i < d.n; i++) {
+    var category = "other", keep = t.other;
+    for (var k = 0; k < t.rows.length; k++) {
+      if (rowHolds(t, t.rows[k], d, i)) { category = t.rows[k].category; keep = t.rows[k].keep; break; }
+    }
+    var p = keep / 100, s = sums[category];
+    s.turns += d.turns[i];
+    s.length += d.length[i];
+    s.keptTurns += p * d.turns[i];
+    s.keptLength += p * d.length[i];
+    s.turnVariance += p * (1 - p) * d.turns[i];
+    s.lengthVariance += p * (1 - p) * (data.mode === "token" ? d.length[i] : d.squares[i]);
+  }
+  return sums;
+}
+function total(sums) {
+  var all = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0};
+  order.forEach(function (c) { Object.keys(all).forEach(function (k) { all[k] += sums[c][k]; }); });
+  return all;
+}
+function plus(list) {
+  var sums = {};
+  order.forEach(function (c) {
+    sums[c] = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0};
+    list.forEach(function (one) { Object.keys(sums[c]).forEach(function (k) { sums[c][k] += one[c][k]; }); });
+  });
+  return sums;
+}
+
+// What the page says of a table.
+var scope = -1; // all domains
+var before = domains.map(function (d) { return count(current, d); });
+var results = el("div", {id: "what-if-results", "aria-live": "polite"});
+function drawn() { return data.mode === "turn" || data.mode === "token" && data.unit === "tokens"; }
+function band(variance) { return drawn() ? " ± " + thousands(Math.ceil(4 * Math.sqrt(variance))) : ""; }
+function cell(text, right, more) { return el("td", Object.assign(right ? {"class": "r"} : {}, more || {}), [text]); }
+function change(now, then) {
+  var diff = now - then;
+  if (Math.abs(diff) < 0.00005) return el("td", {"class": "r"}, [""]);
+  return el("td", {"class": "r " + (diff > 0 ? "up" : "down")}, [(diff > 0 ? "+" : "−") + percent(Math.abs(diff)).replace("%", "")]);
+}
+function head(names) {
+  return el("thead", {}, [el("tr", {}, names.map(function (n, i) { return el("th", Object.assign({scope: "col"}, i ? {"class": "r"} : {}), [n]); }))]);
+}
+function show() {
+  var after = domains.map(function (d) { return count(table, d); });
+  var was = scope < 0 ? plus(before) : before[scope], is = scope < 0 ? plus(after) : after[scope];
+  var wasAll = total(was), all = total(is);
+  var unit = data.unit;
+  var body = el("tbody", {}, order.map(function (c) {
+    return el("tr", {"data-category": c, "data-turns": is[c].turns, "data-length": is[c].length, "data-kept-turns": is[c].keptTurns, "data-kept-length": is[c].keptLength,
+        "data-kept-turns-band": 4 * Math.sqrt(is[c].turnVariance), "data-kept-length-band": 4 * Math.sqrt(is[c].lengthVariance)}, [
+      el("th", {scope: "row"}, [el("span", {"class": "key c-" + c}), c]),
+      cell(thousands(was[c].turns), true), cell(percent(was[c].turns / wasAll.turns), true),
+      cell(thousands(is[c].turns), true), cell(percent(is[c].turns / all.turns), true), change(is[c].turns / all.turns, was[c].turns / wasAll.turns),
+      cell(percent(is[c].length / all.length), true),
+      cell(thousands(is[c].keptTurns) + band(is[c].turnVariance), true), cell(thousands(is[c].keptLength) + band(is[c].lengthVariance), true)]);
+  }));
+  body.append(el("tr", {"class": "sum", "data-category": "all", "data-turns": all.turns, "data-kept-turns": all.keptTurns, "data-kept-length": all.keptLength,
+      "data-kept-turns-band": 4 * Math.sqrt(all.turnVariance), "data-kept-length-band": 4 * Math.sqrt(all.lengthVariance)}, [
+    el("th", {scope: "row"}, ["all"]), cell(thousands(wasAll.turns), true), cell("", true), cell(thousands(all.turns), true), cell("", true), cell("", true), cell("", true),
+    cell(thousands(all.keptTurns) + band(all.turnVariance), true), cell(thousands(all.keptLength) + band(all.lengthVariance), true)]));
+  var categories = el("table", {}, [el("caption", {}, ["Categories of " + (scope < 0 ? "all domains" : domains[scope].name)]),
+    head(["category", "turns now", "share", "turns then", "share", "points", "share of " + unit, "kept turns then", "kept " + unit + " then"]), body]);
+  var lines = el("tbody", {}, domains.map(function (d, i) {
+    var a = total(before[i]), b = total(after[i]);
+    return el("tr", {}, [el("th", {scope: "row"}, [d.name]), cell(thousands(a.turns), true),
+      cell(percent(a.keptTurns / a.turns), true), cell(percent(b.keptTurns / b.turns), true), change(b.keptTurns / b.turns, a.keptTurns / a.turns),
+      cell(percent(a.keptLength / a.length), true), cell(percent(b.keptLength / b.length), true), change(b.keptLength / b.length, a.keptLength / a.length)]);
+  }));
+  var each = el("table", {}, [el("caption", {}, ["What is expected to be kept, by domain"]),
+    head(["domain", "turns", "kept turns now", "then", "points", "kept " + unit + " now", "then", "points"]), lines]);
+  results.replaceChildren(el("div", {"class": "wrap"}, [categories]), el("div", {"class": "wrap"}, [each]));
+  warn();
+  yaml.value = yamlText();
+}
+
+// Rows that an earlier one leaves nothing to are refused by turnmill.
+var warning = el("p", {"class": "warn", role: "status"});
+function covers(a, b) { // every turn for which b holds is one for which a holds
+  return a.bounds.every(function (x) {
+    if (x.on === "length_ratio" && a.orShort) return false;
+    return b.bounds.some(function (y) {
+      if (x.on !== y.on || x.on === "length_ratio" && b.orShort) return false;
+      var lower = {">=": 1, ">": 1};
+      if (!lower[x.sign] !== !lower[y.sign]) return false;
+      if (x.at === y.at) return x.sign === y.sign || x.sign === ">=" || x.sign === "<=";
+      return lower[x.sign] ? y.at > x.at : y.at < x.at;
+    });
+  });
+}
+function warn() {
+  var bad = [];
+  table.rows.forEach(function (r, i) {
+    for (var k = 0; k < i; k++) if (covers(table.rows[k], r)) { bad.push(r.category + " comes after " + table.rows[k].category + ", which takes all of its turns"); break; }
+  });
+  warning.textContent = bad.length ? "turnmill refuses this table: " + bad.join("; ") : "";
+}
+
+// The table as --mask-table takes it.
+var yaml = el("textarea", {id: "what-if-yaml", readonly: "", hidden: "", spellcheck: "false", "aria-label": "The table as YAML for --mask-table"});
+function yamlText() {
+  var lines = ["short: " + data.short[table.short], "other: " + table.other + "%", "rows:"];
+  table.rows.forEach(function (r) {
+    lines.push("  - category: " + r.category, "    keep: " + r.keep + "%");
+    r.bounds.forEach(function (b) { lines.push("    " + b.name + ": " + data[b.on][b.at]); });
+    if (r.orShort) lines.push("    or_short: true");
+  });
+  return lines.join("\n") + "\n";
+}
+
+// Controls. A slider's value is a number on the grid, or a keep ratio in points.
+var pending = 0;
+function soon() { if (!pending) pending = requestAnimationFrame(function () { pending = 0; show(); }); }
+function slider(id, label, value, from, to, text, set) {
+  var out = el("output", {"for": id}, [text(value)]);
+  var input = el("input", {type: "range", id: id, min: from, max: to, step: 1, value: value, "aria-valuetext": text(value), oninput: function () {
+    set(Number(input.value));
+    out.textContent = text(Number(input.value));
+    input.setAttribute("aria-valuetext", out.textContent);
+    soon();
+  }});
+  return el("div", {"class": "slider"}, [el("label", {"for": id}, [label]), out, input]);
+}
+function keepSlider(id, row, name) {
+  return slider(id, "keep", Math.round(row[name]), 0, 100, function (v) { return v + "%"; }, function (v) { row[name] = v; });
+}
+var controls = el("div", {"class": "controls"});
+function draw(focus) {
+  controls.replaceChildren();
+  table.rows.forEach(function (r, i) {
+    var id = "w-" + i + "-";
+    var move = function (by, name) {
+      var attributes = {type: "button", id: id + name, "aria-label": "try " + r.category + (by < 0 ? " earlier" : " later"), onclick: function () {
+        table.rows.splice(i, 1);
+        table.rows.splice(i + by, 0, r);
+        draw("w-" + (i + by) + "-" + name);
+        show();
+      }};
+      if (i + by < 0 || i + by >= table.rows.length) attributes.disabled = "";
+      return el("button", attributes, [by < 0 ? "↑" : "↓"]);
+    };
+    var grid = el("div", {"class": "grid"}, [keepSlider(id + "keep", r, "keep")]);
+    r.bounds.forEach(function (b) {
+      grid.append(slider(id + b.name, b.on.replace("_", " ") + " " + b.sign, b.at, 0, data[b.on].length - 1,
+        function (v) { return data[b.on][v]; }, function (v) { b.at = v; }));
+    });
+    controls.append(el("fieldset", {"class": "rule", "data-category": r.category}, [
+      el("legend", {}, [el("span", {"class": "key c-" + r.category}), (i + 1) + ". " + r.category + (r.orShort ? " (length ratio, or short) " : " "), move(-1, "up"), " ", move(1, "down")]), grid]));
+  });
+  controls.append(el("fieldset", {"class": "rule"}, [el("legend", {}, ["no row, and what is short"]), el("div", {"class": "grid"}, [
+    keepSlider("w-other-keep", table, "other"),
+    slider("w-short", "short: at most so many characters", table.short, 0, data.short.length - 1, function (v) { return thousands(data.short[v]); }, function (v) { table.short = v; })])]));
+  var target = focus && document.getElementById(focus);
+  if (target) (target.disabled ? target.parentNode.querySelector("button:not([disabled])") || target : target).focus();
+}
+var pick = el("select", {id: "what-if-scope", onchange: function () { scope = Number(pick.value); show(); }},
+  [el("option", {value: -1}, ["all domains"])].concat(domains.map(function (d, i) { return el("option", {value: i}, [d.name]); })));
+var copied = el("span", {role: "status"});
+app.append(
+  el("p", {"class": "note"}, ["Move a bound: the turns of each category are counted anew, exactly, since every bound of a slider lies on the grid of the counts. " +
+    (drawn() ? "What is kept is the expected value; a run with the table keeps as much within the band of four standard deviations, but for one seed in 15,000." :
+    "In this mode nothing is drawn by turn: kept is the table's ratio of all turns and " + data.unit + ".")]),
+  controls, warning,
+  el("div", {"class": "tools"}, [
+    el("button", {type: "button", id: "what-if-reset", onclick: function () { table = copy(current); draw(); show(); }}, ["Back to the table in force"]),
+    el("button", {type: "button", id: "what-if-yaml-button", onclick: function () {
+      yaml.hidden = false;
+      yaml.focus();
+      yaml.select();
+      copied.textContent = "";
+      if (navigator.clipboard) navigator.clipboard.writeText(yaml.value).then(function () { copied.textContent = "copied"; }, function () {});
+    }}, ["YAML for --mask-table"]), copied,
+    el("label", {"for": "what-if-scope"}, ["Domain"]), pick]),
+  yaml, results);
+draw();
+show();
+app.hidden = false;
+
+// A link to an example opens what it lies in.
+function reveal() {
+  var target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (var e = target; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+  if (target) target.scrollIntoView();
+}
+window.addEventListener("hashchange", reveal);
+reveal();
+})();
