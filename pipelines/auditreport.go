@@ -235,7 +235,9 @@ func reportExamples(r *figures.Reservoir[*sample], table *mask.Table) ([]report.
 			if !known {
 				i = len(all)
 				number[e.Value] = i
-				all = append(all, exampleOf(&e.Value.line, table, borders))
+				one := exampleOf(&e.Value.line, table, borders)
+				one.NoTexts = e.Value.noTexts
+				all = append(all, one)
 			}
 			kinds[k] = append(kinds[k], i)
 		}

@@ -85,6 +85,7 @@ type sample struct {
 	line                exampleLine
 	action, observation string
 	marked, admitted    bool
+	noTexts             string // why there are none
 }
 
 // sampler chooses the examples of one outcome.

@@ -175,7 +175,7 @@ func (f FormatCounts) lines() (all []formatLine) {
 			line.Repairs, line.Notices = known(line.Repairs), known(line.Notices)
 			all = append(all, line)
 		}
-		for _, d := range domainOrder(c.Counts) {
+		for _, d := range c.Counts.DomainOrder() {
 			add(string(d), d, c.Counts.Ledger.Domains[d])
 		}
 		if l := c.Counts.undecoded(); l.Records.In > 0 || len(c.Counts.Notices[InputNotes])+len(c.Counts.Repairs[InputNotes]) > 0 {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -35,6 +38,32 @@ func without(fs *pflag.FlagSet, names []string) *pflag.FlagSet {
 	return rest
 }
 
+// reportFlags are those that the report of a finished run has.
+var reportFlags = [...]string{"output", "tokenizer", "log-format", "progress"}
+
+// runReport makes the report of a finished run.
+func runReport(cmd *cobra.Command, s streams, o *cptOptions, run string) error {
+	var errs []error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(reportFlags[:], f.Name) {
+			errs = append(errs, fmt.Errorf("--%s: %s is a run, whose settings are in its plan; leave the flag out, or name its inputs", f.Name, run))
+		}
+	})
+	if len(errs) > 0 {
+		return usage(errors.Join(errs...))
+	}
+	logger, err := newLogger(s, o.logFormat)
+	if err != nil {
+		return err
+	}
+	path, err := pipelines.Report(cmd.Context(), pipelines.ReportOptions{Path: run, Output: o.Output, Tokenizer: o.Tokenizer, Hub: hubFromEnv(logger)})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "report     %s\n", visible(path))
+	return nil
+}
+
 func newAudit(s streams) *cobra.Command {
 	o := &cptOptions{Options: pipelines.DefaultOptions()}
 	o.Pipeline = "audit"
@@ -47,17 +76,29 @@ sums. No tokenizer is needed; with one, turns have their tokens as well, and fal
 
 INPUT is a file, a directory (walked; hidden and temporary names are skipped), a glob, or - for standard
 input. .gz and .zst are read through. The same command on an interrupted OUT goes on where it stopped. One
-recipe serves cpt and audit.`,
+recipe serves cpt and audit.
+
+INPUT may also be one finished OUT, of cpt or audit: its report is made from its own files, the inputs are not read.`,
 		Example: `  turnmill audit runs/ -o out
   turnmill audit 'traj/*.traj' -o out --mask-table table.yaml
-  turnmill audit runs/ -o out --tokenizer qwen3/tokenizer.json`,
+  turnmill audit runs/ -o out --tokenizer qwen3/tokenizer.json
+  turnmill audit out`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && o.recipe == "" && pipelines.IsRun(args[0]) {
+				return runReport(cmd, s, o, args[0])
+			}
 			if err := o.resolve(cmd.Flags(), args); err != nil {
 				return err
 			}
 			o.Stdin = s.in
-			return runCPT(cmd.Context(), s, o)
+			if err := runCPT(cmd.Context(), s, o); err != nil {
+				return err
+			}
+			if !o.DryRun {
+				fmt.Fprintf(s.err, "\nreport     %s\n", visible(filepath.Join(o.Output, "report.html")))
+			}
+			return nil
 		},
 	}
 	cmd.Flags().AddFlagSet(without(o.flags(), rowFlags[:]))

@@ -38,7 +38,7 @@ type shownExample struct {
 	Number          int
 	ActionHTML      template.HTML
 	ObservationHTML template.HTML
-	NoTexts         string
+	HasTexts        bool
 }
 
 // choose picks what is shown, and numbers it in the order of the page.
@@ -78,8 +78,9 @@ func (v *view) chooseKind(k figures.Kind, most int, a amount) (out exampleKind) 
 			continue
 		}
 		v.Shown++
-		*e = shownExample{Example: &v.Page.Examples[number], Number: v.Shown, NoTexts: v.Page.NoTexts}
-		if e.NoTexts == "" {
+		*e = shownExample{Example: &v.Page.Examples[number], Number: v.Shown}
+		if e.NoTexts == "" && v.Page.NoTexts == "" {
+			e.HasTexts = true
 			e.ActionHTML, e.ObservationHTML = e.Action.html(a), e.Observation.html(a)
 		}
 		out.Shown = append(out.Shown, e)

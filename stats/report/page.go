@@ -89,6 +89,7 @@ type Example struct {
 	Rules                            []string // rows whose bounds hold, the deciding one first
 	Near                             []string // borders that it stands near, with the category beyond
 	Action, Observation              Text
+	NoTexts                          string // why there are none
 }
 
 // Text is a text without its middle. Marks are pairs of bytes and kind: 0 plain, 1 on one side alone, 2 on both.
