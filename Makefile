@@ -17,7 +17,7 @@ HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(
 HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
 GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
 
-.PHONY: all build demo hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql parity-ids clean
+.PHONY: all build demo hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids clean
 
 all: build
 
@@ -56,6 +56,7 @@ test: hf lint
 	$(if $(GOHF),$(GO) test -race -timeout 30m $(GOHF) -run 'TestOpenTokenizer|TestHF' ./pipelines)
 	$(MAKE) --no-print-directory parity
 	$(MAKE) --no-print-directory audit-sql
+	$(MAKE) --no-print-directory browser
 	$(if $(GOHF),TURNMILL_QWEN3="$$(ls "$$PWD"/build/parity/*qwen3-*/tokenizer.json)" $(GO) test $(GOHF) -run TestParityQwen3 ./shard/hf)
 
 lint:
@@ -108,6 +109,10 @@ parity: build $(VENV)/ready
 # The figures of an audit's report against DuckDB, by the SQL of docs/audit.md.
 audit-sql: build $(VENV)/ready
 	$(VENV)/bin/python scripts/audit_duckdb.py --turnmill $(BIN) --work build/audit $(if $(TURNMILL_DATA),--data $(TURNMILL_DATA))
+
+# The report in headless Chromium, against runs with the tables that its sliders make; pictures in build/browser.
+browser: build
+	$(PYTHON) scripts/browser.py --turnmill $(BIN) --work build/browser $(if $(TURNMILL_DATA),--data $(TURNMILL_DATA))
 
 # Ids of both engines against the library in Python, for every family: hours.
 parity-ids: hf $(VENV)/ready

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/mask"
@@ -151,7 +152,8 @@ func tableOf(t *mask.Table) report.Table {
 	spec := t.Spec()
 	out := report.Table{Short: t.Short, Other: spec.Other, SHA256: t.Hash()}
 	for i := range t.Rows {
-		row := report.Row{Category: spec.Rows[i].Category, Keep: spec.Rows[i].Keep, OrShort: t.Rows[i].OrShort, Text: t.Rows[i].String(), Bounds: []report.Bound{}}
+		_, bounds, _ := strings.Cut(t.Rows[i].String(), ": ")
+		row := report.Row{Category: spec.Rows[i].Category, Keep: spec.Rows[i].Keep, OrShort: t.Rows[i].OrShort, Text: bounds, Bounds: []report.Bound{}}
 		for _, b := range t.Rows[i].Bounds() {
 			row.Bounds = append(row.Bounds, report.Bound{Name: b.Name, On: b.On, Sign: b.Sign, Text: b.Text, At: b.At})
 		}

@@ -153,6 +153,9 @@ type group struct {
 	v *view
 }
 
+// Others tells whether some turns are of category other.
+func (g group) Others() bool { return g.Other != [figures.NumOther]int64{} }
+
 // Near returns the links to turns near a border of the table.
 func (g group) Near() []linkedCount {
 	var all []linkedCount
@@ -432,7 +435,13 @@ type titled struct {
 }
 
 var functions = template.FuncMap{
-	"n":      Thousands,
+	"n": Thousands,
+	"turns": func(n int64) string {
+		if n == 1 {
+			return "1 turn"
+		}
+		return Thousands(n) + " turns"
+	},
 	"n64":    func(n int) string { return Thousands(int64(n)) },
 	"linked": linked,
 	"reason": linkedReason,

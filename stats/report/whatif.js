@@ -44,7 +44,7 @@ function decode(domain) {
   });
   return d;
 }
-var domains = data.domains.map(decode);
+var domains = data.domains.map(decode).filter(function (d) { return d.n > 0; });
 
 // A table: bounds by their number on the grid. Shares are percentages, keep ratios too.
 function number(text) { return parseFloat(text); }
@@ -119,7 +119,7 @@ function band(variance) { return drawn() ? " ± " + thousands(Math.ceil(4 * Math
 function cell(text, right, more) { return el("td", Object.assign(right ? {"class": "r"} : {}, more || {}), [text]); }
 function change(now, then) {
   var diff = now - then;
-  if (Math.abs(diff) < 0.00005) return el("td", {"class": "r"}, [""]);
+  if (!isFinite(diff) || Math.abs(diff) < 0.00005) return el("td", {"class": "r"}, [""]);
   return el("td", {"class": "r " + (diff > 0 ? "up" : "down")}, [(diff > 0 ? "+" : "−") + percent(Math.abs(diff)).replace("%", "")]);
 }
 function head(names) {
