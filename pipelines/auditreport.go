@@ -261,11 +261,7 @@ func exampleOf(l *exampleLine, table *mask.Table, borders []mask.Border) report.
 	for _, i := range mask.Matching(table, c) {
 		e.Rules = append(e.Rules, table.Rows[i].String())
 	}
-	for _, b := range borders {
-		if beyond, near := b.Near(table, c); near {
-			e.Near = append(e.Near, b.Name(table)+"; beyond it the turn would be "+beyond.String())
-		}
-	}
+	e.Near = nearBorders(table, borders, c)
 	return e
 }
 

@@ -86,7 +86,7 @@ func openRun(root string) (*finishedRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := decodeJSON(data, r.manifest); err == nil {
+	if err = decodeJSON(data, r.manifest); err == nil {
 		err = r.manifest.Balanced()
 	}
 	if err != nil {

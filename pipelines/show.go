@@ -21,11 +21,14 @@ import (
 
 // ShowOptions say what to show: a row of a run, or a trajectory of an input.
 type ShowOptions struct {
-	Path      string
-	ID        string // of a trajectory or document; "" means by Row
-	Row       int64  // row of the run, or trajectory of the input, from 0
-	Category  string // the first row with a turn of this category
-	Tokenizer string // "" means the one that local.json names
+	Path     string
+	ID       string // of a trajectory or document; "" means by Row
+	Row      int64  // row of the run, or trajectory of the input, from 0
+	Category string // the first row with a turn of this category
+	// NearBorder means the first row with a turn that stands near a bound of the table (mask.Border.Near), Surprising
+	// the row with the turn that has most new words of all that are not sure to be kept.
+	NearBorder, Surprising bool
+	Tokenizer              string // "" means the one that local.json names
 
 	Options // for an input: format, domain, table, seed, mode, filters
 }
@@ -69,6 +72,7 @@ type ShownTurn struct {
 	Draw        *float64        `json:"draw,omitempty"` // in [0, 1); kept when below keep; nil where nothing is drawn by turn
 	Kept        bool            `json:"kept"`
 	Rules       []string        `json:"rules,omitempty"` // rows of the table whose bounds hold, the deciding one first
+	Near        []string        `json:"near,omitempty"`  // borders of the table nearby, and the category beyond each
 	Tokens      [2]int32        `json:"tokens"`          // action with its end token, observation without
 	Target      int32           `json:"target_tokens"`
 	Trained     int32           `json:"trained_tokens"`
@@ -221,8 +225,19 @@ func explainTurn(t *stats.TurnRow, table *mask.Table, m MaskInfo) ShownTurn {
 		for _, i := range mask.Matching(table, countsOf(t)) {
 			s.Rules = append(s.Rules, table.Rows[i].String())
 		}
+		s.Near = nearBorders(table, table.Borders(), countsOf(t))
 	}
 	return s
+}
+
+// nearBorders names the borders that a turn stands near, with the category beyond each.
+func nearBorders(table *mask.Table, borders []mask.Border, c mask.Counts) (names []string) {
+	for _, b := range borders {
+		if beyond, near := b.Near(table, c); near {
+			names = append(names, b.Name(table)+"; beyond it the turn would be "+beyond.String())
+		}
+	}
+	return names
 }
 
 func countsOf(t *stats.TurnRow) mask.Counts {
@@ -278,12 +293,21 @@ var errFound = errors.New("found")
 func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number int64, err error) {
 	var found []stats.TurnRow
 	last, rows := place{row: -1}, int64(-1)
+	wanted, err := o.wantedTurn(p)
+	if err != nil {
+		return nil, at, 0, err
+	}
 	commits, err := commitsOf(o.Path, p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, at, 0, &UsageError{fmt.Errorf("%s: the run is not finished (%w); run the same command again", o.Path, err)}
 	}
 	if err != nil {
 		return nil, at, 0, err
+	}
+	if o.Surprising {
+		if err := o.surprise(commits, p.tokens()); err != nil {
+			return nil, at, 0, err
+		}
 	}
 	for i := range commits {
 		var group []stats.TurnRow
@@ -297,7 +321,7 @@ func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number i
 					last = here
 					rows++
 				}
-				if o.ID != "" && t.ID == o.ID || o.Category != "" && t.Category == o.Category && t.TargetTokens > 0 || o.ID == "" && o.Category == "" && rows == o.Row {
+				if wanted(t, rows) {
 					found, at = append([]stats.TurnRow(nil), group...), last
 					return errFound
 				}
@@ -329,6 +353,57 @@ func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number i
 	return nil, at, 0, o.missing("row", rows+1)
 }
 
+// wantedTurn returns what tells whether a turn, in the row of a number, is what the options ask for.
+func (o *ShowOptions) wantedTurn(p *Plan) (func(t *stats.TurnRow, row int64) bool, error) {
+	table, err := mask.FromSpec(p.Mask.Table)
+	if err != nil {
+		return nil, fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
+	}
+	borders := table.Borders()
+	return func(t *stats.TurnRow, row int64) bool {
+		switch {
+		case o.ID != "":
+			return t.ID == o.ID
+		case o.Category != "":
+			return t.Category == o.Category && t.TargetTokens > 0
+		case o.NearBorder:
+			return decided(t, p.tokens()) && nearBorders(&table, borders, countsOf(t)) != nil
+		}
+		return row == o.Row
+	}, nil
+}
+
+// surprise makes Row the row with the turn that has most new words of all that are not sure to be kept.
+func (o *ShowOptions) surprise(commits []*Commit, tokens bool) error {
+	most, row := int32(-1), int64(-1)
+	last := place{row: -1}
+	for i := range commits {
+		err := eachTurn(o.Path, i, func(batch []stats.TurnRow) error {
+			for k := range batch {
+				t := &batch[k]
+				if t.Shard == "" {
+					continue
+				}
+				if here := (place{t.Shard, t.Row}); here != last {
+					last = here
+					row++
+				}
+				if fresh := t.ObservationWords - t.SharedWords; decided(t, tokens) && t.Keep < 1 && fresh > most {
+					most, o.Row = fresh, row
+				}
+			}
+			return nil
+		}, "shard", "row", "category", "keep", "status", "reason", "observation_words", "shared_words", "target_tokens")
+		if err != nil {
+			return err
+		}
+	}
+	if most < 0 {
+		return o.missing("row", row+1)
+	}
+	return nil
+}
+
 // missing says that nothing is what the options ask for, among n rows or trajectories.
 func (o *ShowOptions) missing(what string, n int64) error {
 	switch {
@@ -336,6 +411,10 @@ func (o *ShowOptions) missing(what string, n int64) error {
 		return &UsageError{fmt.Errorf("--id %q: no %s of %s has it; there are %d", o.ID, what, o.Path, n)}
 	case o.Category != "":
 		return &UsageError{fmt.Errorf("--category %s: no %s of %s has such a turn; there are %d", o.Category, what, o.Path, n)}
+	case o.NearBorder:
+		return &UsageError{fmt.Errorf("--near-border: no %s of %s has a turn near a bound of the table; there are %d", what, o.Path, n)}
+	case o.Surprising:
+		return &UsageError{fmt.Errorf("--surprising: no %s of %s has a turn that is not sure to be kept; there are %d", what, o.Path, n)}
 	}
 	return &UsageError{fmt.Errorf("--row %d: no such %s of %s; there are %d, counted from 0", o.Row, what, o.Path, n)}
 }

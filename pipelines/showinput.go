@@ -25,8 +25,12 @@ func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	var read int64
-	err = readRanges(ctx, inputs, wholeRanges(inputs), paths, limits{record: o.MaxRecord, window: o.MaxWindow}, &read, v.visit, func(RangeSum) error { return nil })
+	v.most, v.searching = -1, o.Surprising
+	err = v.read(ctx, inputs, paths)
+	if err == nil && v.searching && v.most >= 0 { // it is known which one: to that, in a second reading
+		v.searching, v.n, v.lost = false, 0, 0
+		err = v.read(ctx, inputs, paths)
+	}
 	if errors.Is(err, errFound) {
 		return v.found, nil
 	}
@@ -40,18 +44,29 @@ func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
 	return nil, err
 }
 
+// read visits the inputs; it is errFound when what is asked for was found.
+func (v *inputView) read(ctx context.Context, inputs []PlanInput, paths []string) error {
+	var read int64
+	l := limits{record: v.options.MaxRecord, window: v.options.MaxWindow}
+	return readRanges(ctx, inputs, wholeRanges(inputs), paths, l, &read, v.visit, func(RangeSum) error { return nil })
+}
+
 // inputView looks for one trajectory among decoded records.
 type inputView struct {
 	unpacker
-	options *ShowOptions
-	filters *filter.Chain
-	mask    *mask.Masker
-	counts  *stats.Counts
-	scratch []byte
-	n       int64
-	found   *Shown
-	lost    int   // files and records that could not be read
-	why     error // the first of them
+	options   *ShowOptions
+	filters   *filter.Chain
+	mask      *mask.Masker
+	counts    *stats.Counts
+	scratch   []byte
+	borders   []mask.Border
+	n         int64
+	most      int   // new words of a turn that is not sure to be kept, so far
+	best      int64 // its trajectory
+	searching bool  // for that
+	found     *Shown
+	lost      int   // files and records that could not be read
+	why       error // the first of them
 }
 
 func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
@@ -63,6 +78,7 @@ func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
 	if err != nil {
 		return nil, &UsageError{fmt.Errorf("--mask: %w", err)}
 	}
+	v.borders = o.MaskTable.Borders()
 	if v.mask, err = mask.New(o.MaskTable, o.Seed, mode); err != nil {
 		return nil, &UsageError{err}
 	}
@@ -118,7 +134,7 @@ func (v *inputView) wantedDocument(d *turnmill.Document) bool {
 	switch o := v.options; {
 	case o.ID != "":
 		return d.ID == o.ID
-	case o.Category != "":
+	case o.Category != "", o.NearBorder, o.Surprising:
 		return false // it has none
 	}
 	return v.n == v.options.Row
@@ -149,8 +165,30 @@ func (v *inputView) wanted(t *turnmill.Trajectory) bool {
 			}
 		}
 		return false
+	case o.NearBorder:
+		for i := range t.Turns {
+			if d := v.mask.Decide(t.ID, &t.Turns[i]); nearBorders(&o.MaskTable, v.borders, countsIn(&d)) != nil {
+				return true
+			}
+		}
+		return false
+	case v.searching:
+		for i := range t.Turns {
+			d := v.mask.Decide(t.ID, &t.Turns[i])
+			if fresh := d.ObservationWords - d.SharedWords; d.Keep.Num < d.Keep.Den && fresh > v.most {
+				v.most, v.best = fresh, v.n
+			}
+		}
+		return false
+	case o.Surprising:
+		return v.n == v.best
 	}
 	return v.n == o.Row
+}
+
+func countsIn(d *turnmill.MaskDecision) mask.Counts {
+	return mask.Counts{ActionWords: d.ActionWords, ObservationWords: d.ObservationWords, SharedWords: d.SharedWords,
+		ActionChars: d.ActionChars, ObservationChars: d.ObservationChars}
 }
 
 // explain decides about a trajectory as a run would, without tokens.

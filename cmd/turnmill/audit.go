@@ -64,11 +64,60 @@ func runReport(cmd *cobra.Command, s streams, o *cptOptions, run string) error {
 	return nil
 }
 
+// runDiff compares two finished runs.
+func runDiff(cmd *cobra.Command, s streams, runs []string, tolerance float64) error {
+	if len(runs) != 2 {
+		return usage(fmt.Errorf("--diff: want two finished runs, as in --diff A B, not %d", len(runs)))
+	}
+	var errs []error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "diff" && f.Name != "tolerance" {
+			errs = append(errs, fmt.Errorf("--%s: it says nothing about two finished runs; leave it out", f.Name))
+		}
+	})
+	if len(errs) > 0 {
+		return usage(errors.Join(errs...))
+	}
+	d, err := pipelines.DiffRuns(cmd.Context(), runs[0], runs[1], tolerance)
+	if d == nil {
+		return err
+	}
+	const form = "%-14s %-12s %8s %8s %8s   %8s %8s %8s%s\n"
+	fmt.Fprintf(s.out, "A %s\nB %s\n\n", visible(runs[0]), visible(runs[1]))
+	fmt.Fprintf(s.out, form, "domain", "share of", "turns A", "B", "points", map[string]string{"characters": "chars", "tokens": "tokens"}[d.Unit]+" A", "B", "points", "")
+	for i := range d.Lines {
+		l := &d.Lines[i]
+		mark := ""
+		if l.Moved() > tolerance {
+			mark = "  *"
+		}
+		fmt.Fprintf(s.out, form, visible(l.Domain), l.What, points(l.Turns[0]), points(l.Turns[1]), moved(l.Turns), points(l.Length[0]), points(l.Length[1]), moved(l.Length), mark)
+	}
+	return err
+}
+
+// points writes a share in points; a run without such turns has none.
+func points(x float64) string {
+	if x != x {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", 100*x)
+}
+
+func moved(s [2]float64) string {
+	if s[0] != s[0] || s[1] != s[1] {
+		return "-"
+	}
+	return fmt.Sprintf("%+.2f", 100*(s[1]-s[0]))
+}
+
 func newAudit(s streams) *cobra.Command {
 	o := &cptOptions{Options: pipelines.DefaultOptions()}
 	o.Pipeline = "audit"
+	var diff []string
+	tolerance := 0.01
 	cmd := &cobra.Command{
-		Use:   "audit INPUT... -o OUT",
+		Use:   "audit INPUT... -o OUT | OUT | --diff A B",
 		Short: "What the mask does to a corpus, before anything is trained",
 		Long: `audit reads what cpt reads, decides about every turn as cpt does, and writes no rows: OUT/turns has a line for
 each turn with its statistics, category and draw, OUT/rejects everything that is lost, and OUT/manifest.json the
@@ -78,13 +127,20 @@ INPUT is a file, a directory (walked; hidden and temporary names are skipped), a
 input. .gz and .zst are read through. The same command on an interrupted OUT goes on where it stopped. One
 recipe serves cpt and audit.
 
-INPUT may also be one finished OUT, of cpt or audit: its report is made from its own files, the inputs are not read.`,
+INPUT may also be one finished OUT, of cpt or audit: its report is made from its own files, the inputs are not read.
+
+With --diff two finished runs are compared, domain by domain: two corpora, or one with two tables. The exit code
+is 3 when a share moves by more than --tolerance.`,
 		Example: `  turnmill audit runs/ -o out
   turnmill audit 'traj/*.traj' -o out --mask-table table.yaml
   turnmill audit runs/ -o out --tokenizer qwen3/tokenizer.json
-  turnmill audit out`,
+  turnmill audit out
+  turnmill audit --diff before after --tolerance 0.005`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(diff) > 0 {
+				return runDiff(cmd, s, append(diff, args...), tolerance)
+			}
 			if len(args) == 1 && o.recipe == "" && pipelines.IsRun(args[0]) {
 				return runReport(cmd, s, o, args[0])
 			}
@@ -101,6 +157,9 @@ INPUT may also be one finished OUT, of cpt or audit: its report is made from its
 			return nil
 		},
 	}
-	cmd.Flags().AddFlagSet(without(o.flags(), rowFlags[:]))
+	fs := cmd.Flags()
+	fs.StringArrayVar(&diff, "diff", nil, "compare two finished runs, `A` and B: their shares of categories and of what is kept")
+	fs.Float64Var(&tolerance, "tolerance", tolerance, "for --diff: above this difference `X` of two shares the exit code is 3")
+	fs.AddFlagSet(without(o.flags(), rowFlags[:]))
 	return cmd
 }

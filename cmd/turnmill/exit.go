@@ -50,6 +50,7 @@ func usage(err error) error {
 func exitCode(err error) int {
 	var bad *pipelines.UsageError
 	var passed *pipelines.ThresholdError
+	var drift *pipelines.DriftError
 	switch {
 	case err == nil:
 		return exitDone
@@ -59,7 +60,7 @@ func exitCode(err error) int {
 		return exitTryAgain
 	case errors.As(err, &bad):
 		return exitUsage
-	case errors.As(err, &passed):
+	case errors.As(err, &passed), errors.As(err, &drift):
 		return exitThreshold
 	}
 	return exitFailed

@@ -22,18 +22,19 @@ type showOptions struct {
 	maskTable string
 	json      bool
 	full      bool
+	pager     bool
 	lines     int // of each text
 }
 
 func newShow(s streams) *cobra.Command {
-	o := &showOptions{lines: 8}
+	o := &showOptions{lines: 8, pager: true}
 	o.Options = pipelines.DefaultOptions()
 	cmd := &cobra.Command{
 		Use:   "show OUT|INPUT",
 		Short: "One row or trajectory in colour: trained, context, masked and why",
 		Long: `show explains one row of a finished run OUT, turn by turn: role, words, statistics, category, the rule that
 fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one trajectory before any tokenizer.`,
-		Example: "  turnmill show out --row 3\n  turnmill show out --category echo\n  turnmill show runs/a.jsonl --id run-17",
+		Example: "  turnmill show out --row 3\n  turnmill show out --category echo\n  turnmill show out --surprising\n  turnmill show runs/a.jsonl --id run-17",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -52,6 +53,8 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 	fs.StringVar(&o.ID, "id", "", "trajectory or document `ID`")
 	decimalVar(fs, &o.Row, "row", "row `N` of the run (all splits, partition by partition), or trajectory of the input, from 0")
 	fs.StringVar(&o.Category, "category", "", "the first with a turn of category `C` that the mask decides about")
+	fs.BoolVar(&o.NearBorder, "near-border", false, "the first with a turn that would be of another category were one bound of the table a little off")
+	fs.BoolVar(&o.Surprising, "surprising", false, "the one with the turn that says most new words of all that the table may leave out")
 	fs.BoolVar(&o.json, "json", false, "one JSON object instead of text")
 	fs.BoolVar(&o.full, "full", false, "texts whole instead of their first lines")
 	fs.StringVar(&o.ShowOptions.Tokenizer, "tokenizer", "", "the run's tokenizer `T`, where it is now")
@@ -71,6 +74,9 @@ func runShow(ctx context.Context, s streams, o *showOptions) error {
 	if _, known := turnmill.ParseCategory(o.Category); o.Category != "" && !known {
 		return usage(fmt.Errorf("--category %q: want one of %s", o.Category, categories()))
 	}
+	if err := oneChoice(o); err != nil {
+		return err
+	}
 	if o.Row < 0 {
 		return usage(fmt.Errorf("--row %d: want 0 or more", o.Row))
 	}
@@ -89,12 +95,30 @@ func runShow(ctx context.Context, s streams, o *showOptions) error {
 	if o.json {
 		return writeJSON(s.out, shown)
 	}
-	p := &painter{out: s.out, colour: isTerminal(s.out) && os.Getenv("NO_COLOR") == "", lines: o.lines}
+	page := &pager{on: o.pager, to: s.out}
+	p := &painter{out: page, colour: isTerminal(s.out) && os.Getenv("NO_COLOR") == "", lines: o.lines}
 	if o.full {
 		p.lines = 0
 	}
 	p.row(shown)
-	return p.err
+	return errors.Join(p.err, page.end(ctx))
+}
+
+// oneChoice refuses two ways of saying which row is meant.
+func oneChoice(o *showOptions) error {
+	var given []string
+	for _, c := range []struct {
+		name string
+		set  bool
+	}{{"id", o.ID != ""}, {"row", o.Row > 0}, {"category", o.Category != ""}, {"near-border", o.NearBorder}, {"surprising", o.Surprising}} {
+		if c.set {
+			given = append(given, "--"+c.name)
+		}
+	}
+	if len(given) > 1 {
+		return usage(fmt.Errorf("%s: each says which one is shown; leave all but one out", strings.Join(given, ", ")))
+	}
+	return nil
 }
 
 // writeJSON writes one line of JSON. Delete and the C1 controls, which JSON lets stand, are escaped as well:
@@ -270,6 +294,9 @@ func (p *painter) statistics(s *pipelines.Shown, t *pipelines.ShownTurn) {
 	}
 	p.printf(plain, "\n  words: action %d, observation %d, shared %d; characters: %d, %d\n", t.Words[0], t.Words[1], t.Words[2], t.Chars[0], t.Chars[1])
 	p.printf(plain, "  overlap %s, novelty %s, jaccard %s, length ratio %s\n", figure(t.Overlap), figure(t.Novelty), figure(t.Jaccard), figure(t.LengthRatio))
+	for _, near := range t.Near {
+		p.printf(yellow, "  near %s\n", near)
+	}
 	switch {
 	case len(t.Rules) == 0:
 		p.printf(plain, "  rule: no row of the table holds\n")
