@@ -337,3 +337,29 @@ func TestOther(t *testing.T) {
 		}
 	}
 }
+
+// TestBound: the tails of a binomial beyond the bound are as rare as it says, for few draws and for many.
+func TestBound(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 10, 50, 1000} {
+		for _, p := range []float64{0.01, 0.05, 0.1, 0.5, 0.95} {
+			for _, doubt := range []float64{20, 1000, 15_000} {
+				bound := Bound(float64(n)*p*(1-p), 1, doubt)
+				tail := 0.0
+				for k := range n + 1 {
+					if math.Abs(float64(k)-float64(n)*p) > bound {
+						all, _ := math.Lgamma(float64(n + 1))
+						some, _ := math.Lgamma(float64(k + 1))
+						rest, _ := math.Lgamma(float64(n - k + 1))
+						tail += math.Exp(all - some - rest + float64(k)*math.Log(p) + float64(n-k)*math.Log(1-p))
+					}
+				}
+				if tail > 1/doubt {
+					t.Errorf("%d draws at %v: %v of the cases lie beyond %v, want 1 in %v at most", n, p, tail, bound, doubt)
+				}
+			}
+		}
+	}
+	if many, three := Bound(1e6*0.05*0.95, 1, 1000), 3*math.Sqrt(1e6*0.05*0.95); many > 1.4*three || many < three {
+		t.Errorf("for a million draws the bound is %v, three deviations are %v", many, three)
+	}
+}

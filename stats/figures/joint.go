@@ -39,6 +39,7 @@ type Bounds struct {
 type Cell struct {
 	Turns   int64
 	Length  int64
+	Most    int64 // of one turn
 	Squared Wide
 }
 
@@ -180,6 +181,7 @@ func (j *Joint) Add(domain string, t *Turn) {
 	c := j.cell(domain, key)
 	c.Turns++
 	c.Length += length
+	c.Most = max(c.Most, length)
 	c.Squared.AddSquare(length)
 	if j.cells > heldCells {
 		j.coarsen()
@@ -225,6 +227,7 @@ func (j *Joint) coarsen() {
 			to := j.cell(domain, g.key(overlap[o], novelty[n], ratio[r], short[s]))
 			to.Turns += from.Turns
 			to.Length += from.Length
+			to.Most = max(to.Most, from.Most)
 			to.Squared.Add(from.Squared)
 		}
 	}

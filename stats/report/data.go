@@ -28,9 +28,10 @@ type whatIfTable struct {
 }
 
 // whatIfDomain holds a domain's cells, each as numbers to the base 36: the step from the number of the cell before,
-// the length of its turns, and where there is more than one turn their number and norm (figures.Cell.Norm).
+// the length of its turns, and where there is more than one turn their number, norm (figures.Cell.Norm) and the
+// longest.
 //
-//	"1z.4k 3.1b0.2.p4 ..."     cell 71 has one turn of 164, cell 74 two of 1404 together
+//	"1z.4k 3.130.2.t0.rs ..."     cell 71 has one turn of 164, cell 74 two of 1404 together, the longer of 1000
 type whatIfDomain struct {
 	Name  string `json:"name"`
 	Cells string `json:"cells"`
@@ -73,6 +74,8 @@ func cellsOf(cells []figures.JointCell) string {
 			number(uint64(c.Turns))
 			b.WriteByte('.')
 			number(uint64(c.Norm()))
+			b.WriteByte('.')
+			number(uint64(c.Most))
 		}
 		last = c.Key
 	}

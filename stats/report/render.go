@@ -183,7 +183,7 @@ type category struct {
 type share struct {
 	Realised, Expected string
 	Band               string // two deviations; "" where nothing is drawn
-	Outside            bool   // of three deviations
+	Outside            bool   // further than chance takes it once in a thousand times
 	Drawing            template.HTML
 }
 
@@ -218,15 +218,15 @@ func (v *view) group(of, id string, g *figures.Group) group {
 		lengthSquares += s.Keep * (1 - s.Keep) * v.squaresOf(s)
 		out.Categories = append(out.Categories, category{
 			Name: c.String(), Sum: s, TurnShare: percent(turns[c]), LengthShare: percent(lengths[c]), Length: v.lengthOf(s), Keep: percent(s.Keep),
-			Turns:   v.share(s.Keep, ratio(s.KeptTurns, s.Turns), figures.Deviation(s.Keep, float64(s.Turns), float64(s.Turns))),
-			Lengths: v.share(s.Keep, ratio(v.keptOf(s), v.lengthOf(s)), v.deviation(s)),
+			Turns:   v.share(s.Keep, ratio(s.KeptTurns, s.Turns), figures.Deviation(s.Keep, float64(s.Turns), float64(s.Turns)), 1/float64(s.Turns)),
+			Lengths: v.share(s.Keep, ratio(v.keptOf(s), v.lengthOf(s)), v.deviation(s), v.mostOf(s)/float64(max(v.lengthOf(s), 1))),
 		})
 	}
 	if n := float64(out.All.Turns); n > 0 {
-		out.Expected = v.share(wantTurns/n, ratio(out.All.KeptTurns, out.All.Turns), math.Sqrt(turnSquares)/n)
+		out.Expected = v.share(wantTurns/n, ratio(out.All.KeptTurns, out.All.Turns), math.Sqrt(turnSquares)/n, 1/n)
 	}
 	if all > 0 {
-		out.Length = v.share(wantLength/float64(all), ratio(v.keptOf(&out.All), all), math.Sqrt(lengthSquares)/float64(all))
+		out.Length = v.share(wantLength/float64(all), ratio(v.keptOf(&out.All), all), math.Sqrt(lengthSquares)/float64(all), v.mostOf(&out.All)/float64(all))
 	}
 	out.Bar = bar(turns, "Categories by turns: "+spoken(turns))
 	out.BarLength = bar(lengths, "Categories by "+v.unit()+": "+spoken(lengths))
@@ -269,14 +269,29 @@ func (v *view) deviation(s *figures.Sum) float64 {
 	return figures.Deviation(s.Keep, v.squaresOf(s), float64(v.lengthOf(s)))
 }
 
-// share sets a realised share beside the expected one. In the modes off and weight nothing is drawn.
-func (v *view) share(expected, realised, deviation float64) share {
+// mostOf is the longest of what is drawn at once.
+func (v *view) mostOf(s *figures.Sum) float64 {
+	switch {
+	case v.Tokens && v.Mode == "token":
+		return 1
+	case v.Tokens:
+		return float64(s.MostTargets)
+	}
+	return float64(s.MostChars)
+}
+
+// outsideDoubt: of so many shares one is marked by chance, at most.
+const outsideDoubt = 1000
+
+// share sets a realised share beside the expected one, of which one draw is most at most. In the modes off and weight
+// nothing is drawn.
+func (v *view) share(expected, realised, deviation, most float64) share {
 	s := share{Realised: percent(realised), Expected: percent(expected)}
 	if v.Mode != "turn" && !(v.Mode == "token" && v.Tokens) || deviation == 0 {
 		return s
 	}
 	s.Band = "± " + percent(2*deviation)
-	s.Outside = math.Abs(realised-expected) > 3*deviation
+	s.Outside = math.Abs(realised-expected) > figures.Bound(deviation*deviation, most, outsideDoubt)
 	s.Drawing = band(expected, deviation, realised)
 	return s
 }

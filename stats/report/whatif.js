@@ -29,7 +29,7 @@ function decode(domain) {
   var parts = domain.cells === "" ? [] : domain.cells.split(" ");
   var n = parts.length, key = 0;
   var d = {name: domain.name, n: n, overlap: new Uint16Array(n), novelty: new Uint16Array(n), ratio: new Uint16Array(n), short: new Uint16Array(n),
-    turns: new Float64Array(n), length: new Float64Array(n), squares: new Float64Array(n)};
+    turns: new Float64Array(n), length: new Float64Array(n), squares: new Float64Array(n), most: new Float64Array(n)};
   parts.forEach(function (part, i) {
     var f = part.split(".").map(function (s) { return parseInt(s, 36); });
     key += f[0];
@@ -41,6 +41,7 @@ function decode(domain) {
     d.turns[i] = f.length > 2 ? f[2] : 1;
     var norm = f.length > 2 ? f[3] : f[1];
     d.squares[i] = norm * norm;
+    d.most[i] = f.length > 2 ? f[4] : f[1];
   });
   return d;
 }
@@ -80,7 +81,7 @@ function rowHolds(t, r, d, i) {
 // count adds up a domain under a table, by category.
 function count(t, d) {
   var sums = {};
-  order.forEach(function (c) { sums[c] = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0}; });
+  order.forEach(function (c) { sums[c] = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0, most: 0}; });
   for (var i = 0; i < d.n; i++) {
     var category = "other", keep = t.other;
     for (var k = 0; k < t.rows.length; k++) {
@@ -93,19 +94,23 @@ function count(t, d) {
     s.keptLength += p * d.length[i];
     s.turnVariance += p * (1 - p) * d.turns[i];
     s.lengthVariance += p * (1 - p) * (data.mode === "token" ? d.length[i] : d.squares[i]);
+    if (p > 0 && p < 1) s.most = Math.max(s.most, data.mode === "token" ? 1 : d.most[i]);
   }
   return sums;
 }
+function join(to, from) {
+  Object.keys(to).forEach(function (k) { to[k] = k === "most" ? Math.max(to[k], from[k]) : to[k] + from[k]; });
+}
 function total(sums) {
-  var all = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0};
-  order.forEach(function (c) { Object.keys(all).forEach(function (k) { all[k] += sums[c][k]; }); });
+  var all = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0, most: 0};
+  order.forEach(function (c) { join(all, sums[c]); });
   return all;
 }
 function plus(list) {
   var sums = {};
   order.forEach(function (c) {
-    sums[c] = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0};
-    list.forEach(function (one) { Object.keys(sums[c]).forEach(function (k) { sums[c][k] += one[c][k]; }); });
+    sums[c] = {turns: 0, length: 0, keptTurns: 0, keptLength: 0, turnVariance: 0, lengthVariance: 0, most: 0};
+    list.forEach(function (one) { join(sums[c], one[c]); });
   });
   return sums;
 }
@@ -115,7 +120,16 @@ var scope = -1; // all domains
 var before = domains.map(function (d) { return count(current, d); });
 var results = el("div", {id: "what-if-results", "aria-live": "polite"});
 function drawn() { return data.mode === "turn" || data.mode === "token" && data.unit === "tokens"; }
-function band(variance) { return drawn() ? " ± " + thousands(Math.ceil(4 * Math.sqrt(variance))) : ""; }
+// bound is how far a run may lie from what is expected, but for one seed in 15,000: Bernstein's inequality, which holds
+// for one turn as for a million. It has to reach no further than nothing or all.
+function bound(variance, most, expected, all) {
+  if (variance === 0) return 0;
+  var l = Math.log(2 * 15000), a = l * most / 3;
+  return Math.min(a + Math.sqrt(a * a + 2 * variance * l), Math.max(expected, all - expected));
+}
+function turnBound(s) { return bound(s.turnVariance, 1, s.keptTurns, s.turns); }
+function lengthBound(s) { return bound(s.lengthVariance, s.most, s.keptLength, s.length); }
+function band(t) { return drawn() ? " ± " + thousands(Math.ceil(t)) : ""; }
 function cell(text, right, more) { return el("td", Object.assign(right ? {"class": "r"} : {}, more || {}), [text]); }
 function change(now, then) {
   var diff = now - then;
@@ -132,17 +146,17 @@ function show() {
   var unit = data.unit;
   var body = el("tbody", {}, order.map(function (c) {
     return el("tr", {"data-category": c, "data-turns": is[c].turns, "data-length": is[c].length, "data-kept-turns": is[c].keptTurns, "data-kept-length": is[c].keptLength,
-        "data-kept-turns-band": 4 * Math.sqrt(is[c].turnVariance), "data-kept-length-band": 4 * Math.sqrt(is[c].lengthVariance)}, [
+        "data-kept-turns-band": turnBound(is[c]), "data-kept-length-band": lengthBound(is[c])}, [
       el("th", {scope: "row"}, [el("span", {"class": "key c-" + c}), c]),
       cell(thousands(was[c].turns), true), cell(percent(was[c].turns / wasAll.turns), true),
       cell(thousands(is[c].turns), true), cell(percent(is[c].turns / all.turns), true), change(is[c].turns / all.turns, was[c].turns / wasAll.turns),
       cell(percent(is[c].length / all.length), true),
-      cell(thousands(is[c].keptTurns) + band(is[c].turnVariance), true), cell(thousands(is[c].keptLength) + band(is[c].lengthVariance), true)]);
+      cell(thousands(is[c].keptTurns) + band(turnBound(is[c])), true), cell(thousands(is[c].keptLength) + band(lengthBound(is[c])), true)]);
   }));
   body.append(el("tr", {"class": "sum", "data-category": "all", "data-turns": all.turns, "data-kept-turns": all.keptTurns, "data-kept-length": all.keptLength,
-      "data-kept-turns-band": 4 * Math.sqrt(all.turnVariance), "data-kept-length-band": 4 * Math.sqrt(all.lengthVariance)}, [
+      "data-kept-turns-band": turnBound(all), "data-kept-length-band": lengthBound(all)}, [
     el("th", {scope: "row"}, ["all"]), cell(thousands(wasAll.turns), true), cell("", true), cell(thousands(all.turns), true), cell("", true), cell("", true), cell("", true),
-    cell(thousands(all.keptTurns) + band(all.turnVariance), true), cell(thousands(all.keptLength) + band(all.lengthVariance), true)]));
+    cell(thousands(all.keptTurns) + band(turnBound(all)), true), cell(thousands(all.keptLength) + band(lengthBound(all)), true)]));
   var categories = el("table", {}, [el("caption", {}, ["Categories of " + (scope < 0 ? "all domains" : domains[scope].name)]),
     head(["category", "turns now", "share", "turns then", "share", "points", "share of " + unit, "kept turns then", "kept " + unit + " then"]), body]);
   var lines = el("tbody", {}, domains.map(function (d, i) {
@@ -242,7 +256,7 @@ var pick = el("select", {id: "what-if-scope", onchange: function () { scope = Nu
 var copied = el("span", {role: "status"});
 app.append(
   el("p", {"class": "note"}, ["Move a bound: the turns of each category are counted anew, exactly, since every bound of a slider lies on the grid of the counts. " +
-    (drawn() ? "What is kept is the expected value; a run with the table keeps as much within the band of four standard deviations, but for one seed in 15,000." :
+    (drawn() ? "What is kept is the expected value; a run with the table lies within the band beside it for all but one seed in 15,000." :
     "In this mode nothing is drawn by turn: kept is the table's ratio of all turns and " + data.unit + ".")]),
   controls, warning,
   el("div", {"class": "tools"}, [
