@@ -42,6 +42,7 @@ func cptBadValues() []badValue {
 		{"mask", "some", []string{name, "turn, token, "}},
 		{"mask", "weight", []string{"try --profile weighted"}},
 		{"mask-table", "nowhere.yaml", []string{"no such file"}},
+		{"filter-patterns", "nowhere.yaml", []string{"no such file"}},
 		{"seed", "a\xff", []string{`"a\xff"`, "want UTF-8"}},
 		{"seq-len", "long", []string{number}},
 		{"seq-len", "1", []string{"want 2 or more"}},
