@@ -96,7 +96,7 @@ bench-peers: build $(PEERS)/ready
 	$(GO) run ./bench -peers -turnmill $(BIN) -python $(PEERS)/bin/python \
 		-tokenizer "$$($(PYTHON) scripts/fetch_tokenizer.py build/parity)/tokenizer.json" -out docs/performance.md
 
-# Ten million trajectories of recorded shape through a pipe: ten minutes, 45 GB of disk.
+# Ten million short trajectories with recorded turns through a pipe: twenty minutes, 38 GB of disk.
 bench-stream: build
 	@test -n "$$TURNMILL_DATA" || { echo "bench-stream: set TURNMILL_DATA to a directory of recorded runs"; exit 1; }
 	$(GO) run ./bench -stream 10000000 -turnmill $(BIN) \
