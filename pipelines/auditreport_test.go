@@ -202,7 +202,7 @@ func TestReportIsProven(t *testing.T) {
 			err := readExamples(f.root, 1, func(kinds []figures.Kind) {
 				names = kinds
 				for _, k := range kinds {
-					r.See(k)
+					r.At(k)
 				}
 			}, func(l *exampleLine) error {
 				if first {
@@ -211,7 +211,7 @@ func TestReportIsProven(t *testing.T) {
 				first = false
 				s := &sample{line: *l}
 				for _, k := range l.Kinds {
-					r.Put(names[k], l.Rank, s)
+					r.At(names[k]).Put(l.Rank, s)
 				}
 				return nil
 			})

@@ -124,9 +124,9 @@ func (r *finishedRun) report(ctx context.Context, o *ReportOptions) ([]byte, err
 	}
 	examples := figures.NewReservoir[*sample](reportKinds)
 	for _, k := range chosen.Kinds() {
-		examples.See(k)
+		kept := examples.At(k)
 		for _, e := range chosen.Of(k) {
-			examples.Put(k, e.Rank, e.Value.sample)
+			kept.Put(e.Rank, e.Value.sample)
 		}
 	}
 	return reportOf(ctx, r.root, r.manifest, r.plan, r.partitions, examples, noTexts)
@@ -165,7 +165,8 @@ func choosePlaced(chosen *figures.Reservoir[*placedSample], k *kinder, seed stri
 	rank := figures.Rank(seed, row.ID, row.Turn)
 	var one *placedSample
 	for _, kind := range kinds {
-		if !chosen.See(kind) || !chosen.Wants(kind, rank) {
+		kept := chosen.At(kind)
+		if kept == nil || !kept.Wants(rank) {
 			continue
 		}
 		if one == nil {
@@ -175,7 +176,7 @@ func choosePlaced(chosen *figures.Reservoir[*placedSample], k *kinder, seed stri
 				one.sample.noTexts = "in no row: the inputs alone have its texts (turnmill show INPUT --id)"
 			}
 		}
-		chosen.Put(kind, rank, one)
+		kept.Put(rank, one)
 	}
 }
 

@@ -34,6 +34,8 @@ type CheckOptions struct {
 // CheckReport is what a check without a fault has read.
 type CheckReport struct {
 	Files, Rows, Turns, Tokens, Trained int64
+	Audit                               bool // there are no rows, but examples
+	Examples                            int64
 	Inputs                              string   // what was compared with the inputs; "" when nothing was
 	Notes                               []string // what is no fault and worth knowing
 }

@@ -140,6 +140,7 @@ func (p *partitionCheck) read(ctx context.Context, i int) error {
 		var rows int64
 		if rows, err = p.examples.compare(p.root, i, p.fault); err == nil {
 			p.fileRows(examplesPath(i), rows)
+			p.report.Audit, p.report.Examples = true, p.report.Examples+rows
 		}
 	}
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/internal/jsonscan"
 	"github.com/turnmill/turnmill/internal/zstdio"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/stats"
@@ -80,19 +80,30 @@ type excerpt struct {
 	TailMarks []int  `json:"tail_marks,omitempty"`
 }
 
-// sample is an example on its way: its texts are whole until it is admitted to the partition's.
+// sample is an example as partitions and reports keep it.
 type sample struct {
-	line                exampleLine
+	line    exampleLine
+	noTexts string // why there are none
+}
+
+// candidate is a turn that may become an example. Its texts are its outcome's; those of a turn that is too long to be
+// marked are excerpts already.
+type candidate struct {
+	row                 stats.TurnRow
+	rank                uint64
 	action, observation string
-	marked, admitted    bool
-	noTexts             string // why there are none
+	cut                 [2]excerpt
+	whole               bool    // action and observation are there
+	admitted            *sample // once it is one
 }
 
 // sampler chooses the examples of one outcome.
 type sampler struct {
 	kinder
 	seed   string
-	chosen *figures.Reservoir[*sample]
+	chosen *figures.Reservoir[*candidate]
+	used   int // of candidates
+	store  []*candidate
 }
 
 // kinder tells what a turn is an example of. It serves one goroutine.
@@ -151,38 +162,69 @@ func (s *setup) newSampler() *sampler {
 	if !s.plan.audits() {
 		return nil
 	}
-	return &sampler{kinder: newKinder(&s.table, s.plan.tokens()), seed: s.plan.Mask.Seed, chosen: figures.NewReservoir[*sample](math.MaxInt)}
+	return &sampler{kinder: newKinder(&s.table, s.plan.tokens()), seed: s.plan.Mask.Seed, chosen: figures.NewPassing[*candidate]()}
 }
 
-// turn looks at one turn, whose texts it copies if it may be an example.
-func (s *sampler) turn(row *stats.TurnRow, turn *turnmill.Turn) {
+// reset forgets the candidates; their memory serves the next outcome's.
+func (s *sampler) reset() {
+	s.chosen.Reset()
+	for _, c := range s.store[:s.used] {
+		*c = candidate{} // it would hold the memory of a huge record
+	}
+	if len(s.store) > mostStored {
+		s.store = nil
+	}
+	s.used = 0
+}
+
+// mostStored is how many candidates are kept for the next outcome.
+const mostStored = 1 << 10
+
+// turn looks at one turn, whose texts it copies into the outcome's memory if it may be an example.
+func (s *sampler) turn(row *stats.TurnRow, turn *turnmill.Turn, arena *jsonscan.Arena) {
 	kinds := s.of(row)
 	if len(kinds) == 0 {
 		return
 	}
 	rank := figures.Rank(s.seed, row.ID, row.Turn)
-	var one *sample
+	var one *candidate
 	for _, k := range kinds {
-		s.chosen.See(k)
-		if !s.chosen.Wants(k, rank) {
+		kept := s.chosen.At(k)
+		if !kept.Wants(rank) {
 			continue
 		}
 		if one == nil {
-			one = newSample(row, turn, rank)
+			one = s.candidate(row, turn, rank, arena)
 		}
-		s.chosen.Put(k, rank, one)
+		kept.Put(rank, one)
 	}
 }
 
-// newSample copies what it keeps.
-func newSample(row *stats.TurnRow, turn *turnmill.Turn, rank uint64) *sample {
-	s := &sample{line: lineOf(row, rank)}
-	if s.marked = len(turn.Action) <= markBytes && len(turn.Observation) <= markBytes; s.marked {
-		s.action, s.observation = strings.Clone(turn.Action), strings.Clone(turn.Observation)
-	} else {
-		s.line.Action, s.line.Observation = excerptOf(turn.Action), excerptOf(turn.Observation)
+func (s *sampler) candidate(row *stats.TurnRow, turn *turnmill.Turn, rank uint64, arena *jsonscan.Arena) *candidate {
+	if s.used == len(s.store) {
+		s.store = append(s.store, &candidate{})
 	}
-	return s
+	c := s.store[s.used]
+	s.used++
+	*c = candidate{row: *row, rank: rank, whole: len(turn.Action) <= markBytes && len(turn.Observation) <= markBytes}
+	if c.whole {
+		c.action, c.observation = arena.Copy(turn.Action), arena.Copy(turn.Observation)
+	} else {
+		c.cut = [2]excerpt{excerptOf(turn.Action), excerptOf(turn.Observation)}
+	}
+	return c
+}
+
+// admit makes a candidate an example, once, with memory of its own.
+func (c *candidate) admit(table *mask.Table) *sample {
+	if c.admitted == nil {
+		c.admitted = &sample{line: lineOf(&c.row, c.rank)}
+		l := &c.admitted.line
+		if l.Action, l.Observation = c.cut[0], c.cut[1]; c.whole {
+			l.Action, l.Observation = markedExcerpts(table, c.action, c.observation)
+		}
+	}
+	return c.admitted
 }
 
 func lineOf(row *stats.TurnRow, rank uint64) exampleLine {
@@ -193,16 +235,6 @@ func lineOf(row *stats.TurnRow, rank uint64) exampleLine {
 		ActionChars: row.ActionChars, ObservationChars: row.ObservationChars,
 		Category: row.Category, Keep: row.Keep, Kept: row.Kept, Status: row.Status, Reason: row.Reason,
 	}
-}
-
-// admit cuts and marks the texts, once.
-func (s *sample) admit(table *mask.Table) {
-	if s.admitted || !s.marked {
-		return
-	}
-	s.admitted = true
-	s.line.Action, s.line.Observation = markedExcerpts(table, s.action, s.observation)
-	s.action, s.observation = "", ""
 }
 
 // markedExcerpts cuts the two texts of a turn and marks their words.
@@ -253,13 +285,13 @@ func bytesOfRunes(text string, n int) int {
 // gather takes the examples of an outcome into those of the partition.
 func gather(into *figures.Reservoir[*sample], s *sampler, table *mask.Table) {
 	for _, k := range s.chosen.Kinds() {
-		if !into.See(k) {
+		kept := into.At(k)
+		if kept == nil {
 			continue
 		}
 		for _, e := range s.chosen.Of(k) {
-			if into.Wants(k, e.Rank) {
-				e.Value.admit(table)
-				into.Put(k, e.Rank, e.Value)
+			if kept.Wants(e.Rank) {
+				kept.Put(e.Rank, e.Value.admit(table))
 			}
 		}
 	}
@@ -357,13 +389,13 @@ func collectExamples(root string, partitions int) (*figures.Reservoir[*sample], 
 		err := readExamples(root, i, func(k []figures.Kind) {
 			names = k
 			for _, name := range names {
-				all.See(name)
+				all.At(name)
 			}
 		}, func(l *exampleLine) error {
 			s := &sample{line: *l}
 			for _, k := range l.Kinds {
-				if all.Wants(names[k], l.Rank) {
-					all.Put(names[k], l.Rank, s)
+				if kept := all.At(names[k]); kept != nil && kept.Wants(l.Rank) {
+					kept.Put(l.Rank, s)
 				}
 			}
 			return nil
@@ -394,14 +426,15 @@ func (c *exampleCheck) turn(row *stats.TurnRow) {
 	rank := figures.Rank(c.seed, row.ID, row.Turn)
 	var one *exampleLine
 	for _, k := range kinds {
-		if !c.chosen.See(k) || !c.chosen.Wants(k, rank) {
+		kept := c.chosen.At(k)
+		if kept == nil || !kept.Wants(rank) {
 			continue
 		}
 		if one == nil {
 			l := lineOf(row, rank)
 			one = &l
 		}
-		c.chosen.Put(k, rank, one)
+		kept.Put(rank, one)
 	}
 }
 

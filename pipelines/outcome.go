@@ -60,7 +60,7 @@ func (o *outcome) reset() {
 	o.counts.Reset()
 	o.arena.Reset()
 	if o.samples != nil {
-		o.samples.chosen.Reset()
+		o.samples.reset()
 	}
 }
 
@@ -299,7 +299,7 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 		o.place(&row, r)
 		o.turns = append(o.turns, row)
 		if o.samples != nil {
-			o.samples.turn(&row, &t.Turns[i])
+			o.samples.turn(&row, &t.Turns[i], &o.arena)
 		}
 		if decided(&row, o.tokens) {
 			o.counts.AddTurn(t.Domain, row.Category, maskCount(&row, o.tokens))

@@ -44,6 +44,10 @@ encodes the inputs again, in memory, and compares every byte.`,
 			for _, note := range r.Notes {
 				fmt.Fprintln(s.err, note)
 			}
+			if r.Audit {
+				fmt.Fprintf(s.out, "ok: %s files, %s turns, %s examples%s\n", stats.Thousands(r.Files), stats.Thousands(r.Turns), stats.Thousands(r.Examples), r.Inputs)
+				return nil
+			}
 			fmt.Fprintf(s.out, "ok: %s files, %s rows, %s turns, %s tokens, %s trained%s\n", stats.Thousands(r.Files), stats.Thousands(r.Rows),
 				stats.Thousands(r.Turns), stats.Thousands(r.Tokens), stats.Thousands(r.Trained), r.Inputs)
 			return nil

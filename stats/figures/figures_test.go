@@ -279,15 +279,16 @@ func TestReservoirInParts(t *testing.T) {
 			rank  uint64
 			kinds []Kind
 		}
-		whole, parts, part := NewReservoir[int](5), NewReservoir[int](5), NewReservoir[int](math.MaxInt)
+		whole, parts, part := NewReservoir[int](5), NewReservoir[int](5), NewPassing[int]()
 		merge := func() {
 			for _, k := range part.Kinds() {
-				if !parts.See(k) {
+				to := parts.At(k)
+				if to == nil {
 					continue
 				}
 				for _, e := range part.Of(k) {
-					if parts.Wants(k, e.Rank) {
-						parts.Put(k, e.Rank, e.Value)
+					if to.Wants(e.Rank) {
+						to.Put(e.Rank, e.Value)
 					}
 				}
 			}
@@ -295,8 +296,8 @@ func TestReservoirInParts(t *testing.T) {
 		}
 		put := func(r *Reservoir[int], one turn, i int) {
 			for _, k := range one.kinds {
-				if r.See(k) && r.Wants(k, one.rank) {
-					r.Put(k, one.rank, i)
+				if c := r.At(k); c != nil && c.Wants(one.rank) {
+					c.Put(one.rank, i)
 				}
 			}
 		}

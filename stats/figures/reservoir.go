@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,13 +44,19 @@ func (k Kind) Keep() int {
 // Reservoir keeps the examples with the least ranks of each kind. The kinds are those seen first, up to a limit
 // for kinds of domains, and for all others.
 type Reservoir[E any] struct {
-	limit int
-	kinds map[Kind]*kept[E]
-	order []Kind
-	of    [2]int // kinds of domains, and others
+	limit    int
+	borrowed bool // texts of kinds are the caller's until Reset
+	kinds    map[Kind]*Kept[E]
+	order    []Kind
+	of       [2]int     // kinds of domains, and others
+	spare    []*Kept[E] // of kinds before Reset
 }
 
-type kept[E any] struct{ examples []Example[E] }
+// Kept holds the examples of one kind, the least rank first.
+type Kept[E any] struct {
+	Examples []Example[E]
+	most     int
+}
 
 // Example is one chosen turn; among equal ranks the one that came first is chosen.
 type Example[E any] struct {
@@ -59,56 +66,78 @@ type Example[E any] struct {
 
 // NewReservoir returns an empty one for twice so many kinds.
 func NewReservoir[E any](limit int) *Reservoir[E] {
-	return &Reservoir[E]{limit: limit, kinds: map[Kind]*kept[E]{}}
+	return &Reservoir[E]{limit: limit, kinds: map[Kind]*Kept[E]{}}
 }
+
+// NewPassing returns an empty one without a limit, which borrows the texts of kinds until Reset and uses its memory
+// again.
+func NewPassing[E any]() *Reservoir[E] {
+	return &Reservoir[E]{limit: math.MaxInt, borrowed: true, kinds: map[Kind]*Kept[E]{}}
+}
+
+// mostSpare is how many kinds' memory is kept over a Reset.
+const mostSpare = 1 << 10
 
 // Reset empties it.
 func (r *Reservoir[E]) Reset() {
+	if len(r.kinds)+len(r.spare) > mostSpare {
+		*r = Reservoir[E]{limit: r.limit, borrowed: r.borrowed, kinds: map[Kind]*Kept[E]{}}
+		return
+	}
+	for _, c := range r.kinds {
+		clear(c.Examples)
+		c.Examples = c.Examples[:0]
+		r.spare = append(r.spare, c)
+	}
 	clear(r.kinds)
 	r.order, r.of = r.order[:0], [2]int{}
 }
 
-// See makes a kind known, if there is room, and tells whether it is. The texts of a kind that is new are copied.
-func (r *Reservoir[E]) See(k Kind) bool {
-	if r.kinds[k] != nil {
-		return true
+// At makes a kind known, if there is room, and returns what is kept of it, or nil.
+func (r *Reservoir[E]) At(k Kind) *Kept[E] {
+	if c := r.kinds[k]; c != nil {
+		return c
 	}
 	class := 0
 	if k.Of != Domain.String() {
 		class = 1
 	}
 	if r.of[class] >= r.limit {
-		return false
+		return nil
 	}
-	k = Kind{strings.Clone(k.Of), strings.Clone(k.Name), strings.Clone(k.What)}
-	r.kinds[k] = &kept[E]{}
+	if !r.borrowed {
+		k = Kind{strings.Clone(k.Of), strings.Clone(k.Name), strings.Clone(k.What)}
+	}
+	var c *Kept[E]
+	if n := len(r.spare); n > 0 {
+		c, r.spare = r.spare[n-1], r.spare[:n-1]
+	} else {
+		c = &Kept[E]{}
+	}
+	c.most = k.Keep()
+	r.kinds[k] = c
 	r.order = append(r.order, k)
 	r.of[class]++
-	return true
+	return c
 }
 
-// Wants tells whether an example of a known kind with this rank would be kept.
-func (r *Reservoir[E]) Wants(k Kind, rank uint64) bool {
-	c := r.kinds[k]
-	if c == nil {
-		return false
-	}
-	n := len(c.examples)
-	return n < k.Keep() || rank < c.examples[n-1].Rank
+// Wants tells whether an example with this rank would be kept.
+func (c *Kept[E]) Wants(rank uint64) bool {
+	n := len(c.Examples)
+	return n < c.most || rank < c.Examples[n-1].Rank
 }
 
 // Put keeps an example that Wants says yes to.
-func (r *Reservoir[E]) Put(k Kind, rank uint64, value E) {
-	c := r.kinds[k]
-	i, _ := slices.BinarySearchFunc(c.examples, rank, func(e Example[E], rank uint64) int {
+func (c *Kept[E]) Put(rank uint64, value E) {
+	i, _ := slices.BinarySearchFunc(c.Examples, rank, func(e Example[E], rank uint64) int {
 		if e.Rank == rank {
 			return -1 // behind those of its rank
 		}
 		return cmp.Compare(e.Rank, rank)
 	})
-	c.examples = slices.Insert(c.examples, i, Example[E]{rank, value})
-	if len(c.examples) > k.Keep() {
-		c.examples = c.examples[:k.Keep()]
+	c.Examples = slices.Insert(c.Examples, i, Example[E]{rank, value})
+	if len(c.Examples) > c.most {
+		c.Examples = c.Examples[:c.most]
 	}
 }
 
@@ -118,7 +147,7 @@ func (r *Reservoir[E]) Kinds() []Kind { return r.order }
 // Of returns the examples of a kind, the least rank first.
 func (r *Reservoir[E]) Of(k Kind) []Example[E] {
 	if c := r.kinds[k]; c != nil {
-		return c.examples
+		return c.Examples
 	}
 	return nil
 }
