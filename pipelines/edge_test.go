@@ -79,7 +79,7 @@ func TestThresholdPassed(t *testing.T) {
 
 // TestNoRows: where no row comes out, OUT is a dataset without rows, whole and proven.
 func TestNoRows(t *testing.T) {
-	lonely := []byte(`{"id":"a","domain":"os","turns":[{"action":"x","observation":"y"}]}` + "\n")
+	lonely := []byte(`{"id":"a","domain":"terminal","turns":[{"action":"x","observation":"y"}]}` + "\n")
 	for _, c := range []struct {
 		name    string
 		files   []testFile
@@ -158,7 +158,7 @@ func stateFiles(t *testing.T, root string) []string {
 // TestDuplicateIDs: trajectories and documents whose id came before are kept, counted and named.
 func TestDuplicateIDs(t *testing.T) {
 	record := func(id, text string) string {
-		return fmt.Sprintf(`{"id":%q,"domain":"os","turns":[{"action":"x","observation":%q},{"action":"y","observation":"z"}]}`+"\n", id, text)
+		return fmt.Sprintf(`{"id":%q,"domain":"terminal","turns":[{"action":"x","observation":%q},{"action":"y","observation":"z"}]}`+"\n", id, text)
 	}
 	document := func(id string) string {
 		return fmt.Sprintf(`{"id":%q,"kind":"document","text":"water is wet"}`+"\n", id)

@@ -71,16 +71,24 @@ func readRows(ctx context.Context, in *PlanInput, rng Range, path string, l limi
 	if err := sameSize(path, in.Bytes); err != nil {
 		return err
 	}
-	f, err := parquet.Open(path, read)
+	var got int64 // bytes read, the footer and some pages more than once
+	f, err := parquet.Open(path, &got)
 	if err != nil {
 		return changedFooter(path, err)
 	}
 	defer f.Close()
+	told := int64(0)
+	tell := func(n int64) { *read, told = *read+n-told, n }
 	r := f.NewReader(parquet.Options{From: rng.From, To: rng.To, MaxRecord: l.record, Whole: in.wholeFile()})
 	from := source{path: in.Path, frame: -1, format: in.Format, layout: frame.Parquet}
-	if _, err := visitAll(ctx, r, from, rng.Records, visit, sum, nil); err != nil {
+	metered := func(from source, rec frame.Record, err error) error {
+		tell(max(told, min(got, rng.To-rng.From)))
+		return visit(from, rec, err)
+	}
+	if _, err := visitAll(ctx, r, from, rng.Records, metered, sum, nil); err != nil {
 		return err
 	}
+	tell(rng.To - rng.From)
 	sum.notes = r.Notes()
 	sum.SHA256, err = stored.Sum()
 	return err
