@@ -188,6 +188,9 @@ func imageAddress(s string) (n, keep int) {
 // mostMinutes is how far a clock may move on while nothing happens.
 const mostMinutes = 10
 
+// halfDay is in seconds. Times are compared within it: a clock of twelve hours goes from 12:59 to 1:00.
+const halfDay = 12 * 3600
+
 // sameClock tells whether two lines differ in the time of a clock alone, which has moved on by at most
 // mostMinutes. A clock is a text that is a time and nothing else, a time in a line that names a clock, or one
 // with seconds behind its date: an alarm set to another hour is a change.
@@ -199,7 +202,7 @@ func sameClock(a, b []byte) bool {
 			was, n, exact := timeOf(a[i:])
 			now, m, _ := timeOf(b[k:])
 			if n > 0 && m > 0 {
-				passed := (now - was + 12*3600) % (12 * 3600)
+				passed := (now - was + 3*halfDay) % halfDay
 				if passed > mostMinutes*60 || passed > 0 && !clock && !alone(a, i, n) && !(exact && dated(a[:i])) {
 					return false
 				}
