@@ -77,6 +77,23 @@ func TestPatternsOfOnesOwn(t *testing.T) {
 	}
 }
 
+// A refusal is known whatever characters stand where its head is cut off.
+func TestRefusalsOfAnyScript(t *testing.T) {
+	for _, letter := range []string{"x", "é", "無", "𝔘"} {
+		for n := range 6 {
+			refusal := strings.Repeat("-", n) + strings.Repeat(letter, refusalHead)
+			chain, err := New([]string{"retry-cycle"}, Options{Patterns: &Patterns{Refused: []string{refusal}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdicts, _ := chain.Apply(screens(turnmill.DomainTerminal, [3]string{"", "a", refusal}, [3]string{"", "b", "c"}), nil)
+			if verdicts[0].Reason != turnmill.ReasonRetryCycle {
+				t.Errorf("%q after %d signs: %v", letter, n, verdicts)
+			}
+		}
+	}
+}
+
 // A pattern that asks for a text and for more is met by a page that has all of it.
 func TestPatternOfSeveralParts(t *testing.T) {
 	r := compileRules([]Pattern{{Title: "shop", Text: "closed*"}})

@@ -46,13 +46,13 @@ func (c *Chain) refuses(observation string) bool {
 	if len(observation) > refusedBytes || !c.patterns.refusals.may(observation) {
 		return false
 	}
-	c.text = appendFolded(c.text[:0], observation[:min(len(observation), refusalHead)])
-	head := c.text
-	if len(observation) > refusalHead {
-		head = head[:max(0, len(head)-utf8.UTFMax)] // a character may have been cut
+	end := min(len(observation), refusalHead)
+	for end > 0 && end < len(observation) && !utf8.RuneStart(observation[end]) {
+		end--
 	}
+	c.text = appendFolded(c.text[:0], observation[:end])
 	for i, g := range c.patterns.refused {
-		if g.mayMeet(head) {
+		if g.mayMeet(c.text) {
 			c.text = appendFolded(c.text[:0], observation)
 			return slices.ContainsFunc(c.patterns.refused[i:], func(g glob) bool { return g.meets(c.text) })
 		}

@@ -67,15 +67,14 @@ func (s *toolSet) declare(space string) bool {
 	for ; v.Kind() != jsonscan.Invalid && !s.open; v = v.Next() {
 		s.take(v, 0)
 	}
-	if cap(s.space) > keepSpace {
-		s.space = nil
-		s.doc.Parse(nil)
+	if cap(s.space) > keepBytes { // names are copies
+		s.space, s.doc, s.inner, s.nested = nil, jsonscan.Doc{}, nil, jsonscan.Doc{}
 	}
 	return !s.open && len(s.names)+len(s.kinds) > 0
 }
 
-// keepSpace is the largest action space whose memory serves for the next one.
-const keepSpace = 4 << 20
+// keepBytes is the largest text whose memory serves for the next one.
+const keepBytes = 4 << 20
 
 // mostNested bounds how deep groups of tools may lie in one another.
 const mostNested = 8
@@ -145,7 +144,7 @@ func (s *toolSet) takeObject(v jsonscan.Value, depth int) {
 		s.open = true
 	case s.named(v.Get("name")):
 	case s.named(v.Get("tool_name")):
-	case kind.Kind() == jsonscan.String: // a tool that the service runs itself
+	case kind.Kind() == jsonscan.String && !kind.Is(""): // a tool that the service runs itself
 		s.kinds = append(s.kinds, s.arena.Copy(kind.Str(&s.arena)))
 	default:
 		s.byName(v)
@@ -206,6 +205,9 @@ func (s *toolSet) haveCalls(action string) bool {
 	if !strings.HasPrefix(action, `{"name":"`) {
 		return true
 	}
+	if cap(s.callText) > keepBytes {
+		s.callText, s.call = nil, jsonscan.Doc{}
+	}
 	s.callText = append(s.callText[:0], action...)
 	v, err := s.call.ParseMany(s.callText)
 	if err != nil {
@@ -235,7 +237,7 @@ func (s *toolSet) has(name string) bool {
 	}
 	for _, declared := range s.names {
 		if sameTool(name, declared) {
-			s.known[name] = true // for the calls that follow; not one of names
+			s.known[s.arena.Copy(name)] = true // for the calls that follow; not one of names
 			return true
 		}
 	}

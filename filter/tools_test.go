@@ -58,6 +58,7 @@ func TestUndeclaredTool(t *testing.T) {
 		{name: "an empty list", space: `[]`, calls: "b", unjudged: true},
 		{name: "numbers", space: `[1,2]`, calls: "b", unjudged: true},
 		{name: "no name anywhere", space: `[{"description":"d"}]`, calls: "b", unjudged: true},
+		{name: "a kind without a word", space: `[{"type":""}]`, calls: "b", unjudged: true},
 		{name: "nothing declared", space: "", calls: "b"},
 		{name: "a server's prefix at the call", space: `[{"name":"search"}]`, calls: "mcp__exa__search,exa.search,functions.search,default_api:search"},
 		{name: "a server's prefix at the declaration", space: `["mcp__exa__web_search"]`, calls: "web_search,exa__web_search"},
@@ -112,6 +113,28 @@ func TestUndeclaredToolScope(t *testing.T) {
 		c.set(&trajectory.Turns[1])
 		if _, reason := chain.Apply(trajectory, nil); (reason != "") != c.drop {
 			t.Errorf("%s: reason %q, want a drop: %v", c.name, reason, c.drop)
+		}
+	}
+}
+
+// A call that is known by a name in another spelling lends that name to no other, where names stand in the
+// actions alone. The names are long because maps look at the bytes of such keys before their hash.
+func TestUndeclaredToolRemembersNames(t *testing.T) {
+	chain, _ := New([]string{"undeclared-tool"}, Options{})
+	long := strings.Repeat("x", 80)
+	for _, c := range []struct {
+		second string
+		reason turnmill.Reason
+	}{
+		{"Del-Search-" + long, turnmill.ReasonUndeclaredTool},
+		{"WEB_SEARCH_" + long, ""},
+	} {
+		trajectory := calling(turnmill.DomainMCP, `["web_search_`+long+`"]`, "Web-Search-"+long, c.second)
+		for i := range trajectory.Turns {
+			trajectory.Turns[i].Tool = ""
+		}
+		if _, reason := chain.Apply(trajectory, nil); reason != c.reason {
+			t.Errorf("%q: reason %q, want %q", c.second, reason, c.reason)
 		}
 	}
 }
