@@ -4,14 +4,11 @@ import (
 	"strings"
 
 	"github.com/turnmill/turnmill"
-	"github.com/turnmill/turnmill/internal/jsonscan"
 )
 
 // comparison compares screens. What it finds of a turn is remembered, because two filters ask.
 type comparison struct {
-	a, b  []byte // lines without their volatile parts
-	doc   jsonscan.Doc
-	meta  []byte
+	a, b  []byte         // lines without their volatile parts
 	trail *turnmill.Turn // the turn that was asked for last
 	found bool
 }

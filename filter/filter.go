@@ -104,6 +104,7 @@ type Chain struct {
 
 	tools  toolSet
 	screen comparison
+	pixels screenshots
 	page   page
 	text   []byte
 }
@@ -185,6 +186,7 @@ func (c *Chain) Notes() *turnmill.Notes { return &c.notes }
 func (c *Chain) Apply(t *turnmill.Trajectory, verdicts []turnmill.Verdict) ([]turnmill.Verdict, turnmill.Reason) {
 	c.verdicts, c.kept, c.environment, c.notes, c.failures = verdicts[:0], 0, 0, turnmill.Notes{}, failures{}
 	c.screen.trail = nil
+	defer c.pixels.forget()
 	for i := range t.Turns {
 		v := c.turn(t, i)
 		if v.Status != turnmill.StatusDropped {
