@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// CPT prepares a corpus, or audits it where the options say so: plan, then every partition that has no valid commit, then merge. It returns the
-// manifest of what was done, with a *ThresholdError when a rate was passed; with any other error it
-// returns none, and the same call goes on where it stopped.
+// CPT prepares a corpus, or audits it where the options say so: plan, then every partition that has no
+// valid commit, then merge. It returns the manifest of what was done, with a *ThresholdError when a rate was
+// passed; with any other error it returns none, and the same call goes on where it stopped.
 //
 // A dry run reads and decides as any run does and writes nothing: its manifest names no files.
 func CPT(ctx context.Context, o Options) (*Manifest, error) {

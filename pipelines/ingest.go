@@ -41,8 +41,8 @@ type IngestOptions struct {
 const AsWorldBench = "agentworldbench"
 
 // Ingest writes every trajectory and document of the inputs to out, one JSON object a line, in the order
-// of the inputs. The counts hold records, trajectories, turns and notes; nothing is dropped here, so what
-// does not come out was rejected.
+// of the inputs. The counts hold records, trajectories, turns and notes. Nothing is dropped but what has no
+// row of AgentWorldBench, so what else does not come out was rejected.
 func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts, error) {
 	opts := &Options{Inputs: o.Inputs, Format: o.Format, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, PartitionBytes: math.MaxInt64, Stdin: o.Stdin}
 	if opts.streams() {
@@ -94,7 +94,7 @@ func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) (*ingester
 	j, err := newJudge(o)
 	return &ingester{
 		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
-		account:  newOutcome(mask.ModeOff, false), counts: stats.NewCounts(), out: out, rejected: o.Rejected,
+		account:  newOutcome(mask.ModeOff, false), counts: stats.NewCounts(), spliced: stats.NewCounts(), out: out, rejected: o.Rejected,
 		rows: o.As == AsWorldBench, judge: j,
 	}, err
 }
@@ -105,6 +105,7 @@ type ingester struct {
 	unpacker
 	account  *outcome
 	counts   *stats.Counts
+	spliced  *stats.Counts // what a line of several records adds to those that the framer counted
 	out      io.Writer
 	rows     bool // of AgentWorldBench
 	rejected func([]byte) error
@@ -119,7 +120,8 @@ func (g *ingester) visit(from source, raw frame.Record, err error) error {
 		g.account.rejectRecord(from, raw, err)
 		g.judge.unread(from, raw, err)
 	} else {
-		for part, err := range g.unpack(from, raw, g.account.counts) {
+		g.spliced.Reset()
+		for part, err := range g.unpack(from, raw, g.spliced) {
 			if err != nil {
 				g.account.rejectRecord(from, part, err)
 				g.judge.unread(from, part, err)
@@ -127,6 +129,8 @@ func (g *ingester) visit(from source, raw frame.Record, err error) error {
 				return err
 			}
 		}
+		g.counts.Add(g.spliced)
+		g.judge.add(from.format, g.spliced)
 	}
 	g.counts.Add(g.account.counts)
 	g.judge.visited(from.format)

@@ -108,10 +108,17 @@ func lostBy(v turnmill.Verdict, whole turnmill.Reason) turnmill.Reason {
 	return whole
 }
 
+// add adds counts to a format.
+func (j *judge) add(format string, c *stats.Counts) {
+	if j != nil {
+		j.into.Of(format).Counts.Add(c)
+	}
+}
+
 // visited adds what was counted since the last time to the format that it came from.
 func (j *judge) visited(format string) {
 	if j != nil {
-		j.into.Of(format).Counts.Add(j.account.counts)
+		j.add(format, j.account.counts)
 		j.account.reset()
 	}
 }

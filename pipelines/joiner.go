@@ -229,11 +229,11 @@ func (j *joiner) all(pieces []int) {
 // empties puts empty files beside the one run in their folder: a recorder makes all of its files, and leaves
 // empty those that it has nothing for.
 func (j *joiner) empties(inputs []PlanInput) {
-	runs := map[string][]int{} // complete ones, by folder
+	runs := map[string][]int{} // complete ones, by folder; two are as good as more
 	kinds := j.kinds()
 	for i, p := range j.pieces {
 		root := j.find(i)
-		if p.format.Join.Single != 0 && inputs[p.input].Rejected == "" && p.format.Join.Lacks(kinds[root]) == "" && !slices.Contains(runs[p.folder], root) {
+		if p.format.Join.Single != 0 && inputs[p.input].Rejected == "" && p.format.Join.Lacks(kinds[root]) == "" && len(runs[p.folder]) < 2 && !slices.Contains(runs[p.folder], root) {
 			runs[p.folder] = append(runs[p.folder], root)
 		}
 	}
