@@ -50,6 +50,7 @@ func cptBadValues() []badValue {
 		{"min-turns", "few", []string{number}},
 		{"min-turns", "0", []string{"want 1 or more"}},
 		{"filters", "no-filter", []string{"known: no-action, "}},
+		{"filter-patterns", "nowhere.yaml", []string{"no such file"}},
 		{"profile", "trl", []string{name, "hf, "}},
 		{"profile", "weighted", []string{"weights come from --mask weight"}},
 		{"max-record", "5 XB", []string{size}},
@@ -96,6 +97,11 @@ func ingestBadValues() []badValue {
 		{"max-reject-rate", "-1", []string{"want a share from 0 to 1"}},
 		{"max-reject-rate", "NaN", []string{"want a share from 0 to 1"}},
 		{"stats", "maybe", []string{"must be true or false"}},
+		{"json", "maybe", []string{"must be true or false"}},
+		{"as", "csv", []string{"try turnmill or agentworldbench"}},
+		{"filters", "captcha", []string{"add --stats"}},
+		{"filter-patterns", "nowhere.yaml", []string{"add --stats"}},
+		{"min-turns", "0", []string{"want 1 or more"}},
 	}
 }
 
