@@ -23,6 +23,10 @@ func newLogger(s streams, format string) (*slog.Logger, error) {
 // three per cent of CPU.
 const gcPercent = 40
 
+// outside is what of the process the collector does not see: the program's own pages, and what the system
+// holds for it.
+const outside = 96 << 20
+
 // limitMemory tells the garbage collector the bound of the process. GOMEMLIMIT and GOGC win where the user
 // has set them.
 func limitMemory(bytes int64) {
@@ -30,6 +34,6 @@ func limitMemory(bytes int64) {
 		debug.SetGCPercent(gcPercent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" && bytes > 0 {
-		debug.SetMemoryLimit(bytes)
+		debug.SetMemoryLimit(bytes - min(outside, bytes/16))
 	}
 }

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"slices"
+
 	"github.com/turnmill/turnmill"
 )
 
@@ -78,12 +80,16 @@ func (t *Text) flush() {
 	if len(t.stretch) == 0 && len(t.marks) == 0 {
 		return
 	}
-	t.tokens.IDs, t.tokens.Ends = t.tokens.IDs[:0], t.tokens.Ends[:0]
-	t.tokens.Forged, t.tokens.Added = 0, 0
+	base := int32(len(t.IDs))
+	t.tokens = turnmill.Tokens{IDs: t.IDs, Ends: t.tokens.Ends[:0]}
+	if n := len(t.stretch); n > keepBytes { // growing by copies, step by step, would hold two of them
+		t.tokens.IDs, t.tokens.Ends = slices.Grow(t.tokens.IDs, n/2), slices.Grow(t.tokens.Ends, n/2)
+	}
 	if len(t.stretch) > 0 && t.err == nil {
 		t.err = t.encoder.Encode(&t.tokens, t.stretch)
 	}
-	base, ends := int32(len(t.IDs)), t.tokens.Ends
+	t.IDs, t.tokens.IDs = t.tokens.IDs, nil
+	ends := t.tokens.Ends
 	i := 0
 	for _, m := range t.marks {
 		for i < len(ends) && int(ends[i]) <= m.at {
@@ -94,7 +100,6 @@ func (t *Text) flush() {
 		}
 		*m.to = base + int32(i)
 	}
-	t.IDs = append(t.IDs, t.tokens.IDs...)
 	t.Forged += t.tokens.Forged
 	t.Added += t.tokens.Added
 	t.stretch, t.marks = t.stretch[:0], t.marks[:0]
