@@ -50,7 +50,6 @@ func cptBadValues() []badValue {
 		{"min-turns", "few", []string{number}},
 		{"min-turns", "0", []string{"want 1 or more"}},
 		{"filters", "no-filter", []string{"known: no-action, "}},
-		{"filter-patterns", "nowhere.yaml", []string{"no such file"}},
 		{"profile", "trl", []string{name, "hf, "}},
 		{"profile", "weighted", []string{"weights come from --mask weight"}},
 		{"max-record", "5 XB", []string{size}},
