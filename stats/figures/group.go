@@ -76,9 +76,9 @@ func (g *Group) Add(t *Turn) {
 	case t.Reason == string(turnmill.ReasonMasked):
 		g.Masked++
 	case t.Status == turnmill.StatusContext.String():
-		addReason(g.Context, t.Reason)
+		g.Context[t.Reason]++
 	default:
-		addReason(g.Dropped, t.Reason)
+		g.Dropped[t.Reason]++
 	}
 	if t.Document {
 		g.Documents++
@@ -88,9 +88,6 @@ func (g *Group) Add(t *Turn) {
 		g.decided(t)
 	}
 }
-
-// addReason counts a reason; the key outlives the caller's memory, which turns lend.
-func addReason(to map[string]int64, reason string) { to[reason]++ }
 
 // count counts records and trajectories, whose turns come one after the other.
 func (g *Group) count(t *Turn) {
@@ -185,5 +182,5 @@ func Deviation(p, squares, sum float64) float64 {
 func Bound(variance, most, doubt float64) float64 {
 	l := math.Log(2 * doubt)
 	a := l * most / 3
-	return a + math.Sqrt(a*a+2*variance*l)
+	return a + math.Sqrt(float64(a*a)+float64(2*variance*l)) // not fused, so that every machine finds the same
 }

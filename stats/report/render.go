@@ -212,10 +212,11 @@ func (v *view) group(of, id string, g *figures.Group) group {
 		}
 		turns[c] = ratio(s.Turns, out.All.Turns)
 		lengths[c] = ratio(v.lengthOf(s), all)
-		wantTurns += s.Keep * float64(s.Turns)
-		wantLength += s.Keep * float64(v.lengthOf(s))
-		turnSquares += s.Keep * (1 - s.Keep) * float64(s.Turns)
-		lengthSquares += s.Keep * (1 - s.Keep) * v.squaresOf(s)
+		// A product that is converted is rounded: no machine fuses it with the sum.
+		wantTurns += float64(s.Keep * float64(s.Turns))
+		wantLength += float64(s.Keep * float64(v.lengthOf(s)))
+		turnSquares += float64(s.Keep * (1 - s.Keep) * float64(s.Turns))
+		lengthSquares += float64(s.Keep * (1 - s.Keep) * v.squaresOf(s))
 		out.Categories = append(out.Categories, category{
 			Name: c.String(), Sum: s, TurnShare: percent(turns[c]), LengthShare: percent(lengths[c]), Length: v.lengthOf(s), Keep: percent(s.Keep),
 			Turns:   v.share(s.Keep, ratio(s.KeptTurns, s.Turns), figures.Deviation(s.Keep, float64(s.Turns), float64(s.Turns)), 1/float64(s.Turns)),

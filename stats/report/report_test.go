@@ -176,6 +176,18 @@ func TestTextsAreCut(t *testing.T) {
 	}
 }
 
+// The shades of a density are those of the logarithm, to the count.
+func TestShades(t *testing.T) {
+	for most, want := range map[int64][densityShades]int64{
+		0: {1, 1, 1, 1, 1, 1}, 1: {1, 1, 1, 1, 1, 1}, 2: {1, 2, 2, 2, 2, 2}, 32: {1, 2, 4, 8, 16, 32}, 33: {1, 3, 5, 9, 17, 33},
+		10_000_000_000: {1, 100, 10_000, 1_000_000, 100_000_000, 10_000_000_000},
+	} {
+		if got := shades(most); got != want {
+			t.Errorf("most %d: %v, want %v", most, got, want)
+		}
+	}
+}
+
 func TestPercent(t *testing.T) {
 	for x, want := range map[float64]string{0: "0%", 1: "100%", 0.5: "50%", 0.1234: "12.3%", 0.0034: "0.34%", 0.00001: "<0.01%", 0.9999: ">99.9%"} {
 		if got := percent(x); got != want {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"math/big"
 	"strings"
 
 	"github.com/turnmill/turnmill"
@@ -108,6 +109,27 @@ func ratioHistogram(r *figures.Ratios, lines []float64, label string) template.H
 // densityShades are steps of darkness.
 const densityShades = 6
 
+// shades returns the least count of each shade, the darkest for the largest: by the logarithm, in whole numbers,
+// since logarithms differ from machine to machine in the last digit.
+//
+//	shade k: the least c with c^5 >= most^k
+func shades(most int64) (least [densityShades]int64) {
+	power := func(n int64, k int) *big.Int { return new(big.Int).Exp(big.NewInt(n), big.NewInt(int64(k)), nil) }
+	for k := range least {
+		bound := power(most, k)
+		low, high := int64(1), max(most, 1)
+		for low < high {
+			if mid := low + (high-low)/2; power(mid, densityShades-1).Cmp(bound) >= 0 {
+				high = mid
+			} else {
+				low = mid + 1
+			}
+		}
+		least[k] = low
+	}
+	return least
+}
+
 // density draws how many turns lie where between novelty, to the right, and overlap, upwards, with the bounds of the
 // table as lines. Shades grow with the logarithm.
 func density(g *figures.Group, novelty, overlap []float64, label string) template.HTML {
@@ -118,13 +140,14 @@ func density(g *figures.Group, novelty, overlap []float64, label string) templat
 			most = max(most, c)
 		}
 	}
+	least := shades(most)
 	var paths [densityShades]strings.Builder
 	for x := range n {
 		for y := range n {
 			if c := g.Density[x][y]; c > 0 {
 				shade := densityShades - 1
-				if most > 1 {
-					shade = int(float64(densityShades-1) * math.Log(float64(c)) / math.Log(float64(most)))
+				for c < least[shade] {
+					shade--
 				}
 				fmt.Fprintf(&paths[shade], "M%d %dh1v1h-1z", x, n-1-y)
 			}
@@ -141,7 +164,7 @@ func density(g *figures.Group, novelty, overlap []float64, label string) templat
 		fmt.Fprintf(&b, `<path class="bound" d="M%s 0V%d"/>`, short(x*float64(n-1)), n)
 	}
 	for _, y := range overlap {
-		fmt.Fprintf(&b, `<path class="bound" d="M0 %sH%d"/>`, short(float64(n)-y*float64(n-1)), n)
+		fmt.Fprintf(&b, `<path class="bound" d="M0 %sH%d"/>`, short(float64(n)-float64(y*float64(n-1))), n)
 	}
 	fmt.Fprintf(&b, `<text x="%s" y="%s" text-anchor="middle">novelty</text><text transform="translate(-0.4 %s) rotate(-90)" text-anchor="middle">overlap</text></svg>`,
 		short(float64(n)/2), short(float64(n)+1.4), short(float64(n)/2))
@@ -150,13 +173,14 @@ func density(g *figures.Group, novelty, overlap []float64, label string) templat
 
 // band draws a realised share against what was expected: the band of two deviations, the expected value, and a dot.
 func band(expected, deviation, realised float64) template.HTML {
-	to := max(expected+3*deviation, realised+deviation, expected*1.5)
-	from := max(min(expected-3*deviation, realised-deviation, expected*0.5), 0)
+	two, three := float64(2*deviation), float64(3*deviation) // rounded, so that no machine fuses them with sums
+	to := max(expected+three, realised+deviation, expected*1.5)
+	from := max(min(expected-three, realised-deviation, expected*0.5), 0)
 	if to <= from {
 		return ""
 	}
 	x := func(v float64) string { return short(100 * min(max((v-from)/(to-from), 0), 1)) }
-	width := 100 * (min(expected+2*deviation, to) - max(expected-2*deviation, from)) / (to - from)
+	width := 100 * (min(expected+two, to) - max(expected-two, from)) / (to - from)
 	return template.HTML(fmt.Sprintf(`<svg class="band" viewBox="0 0 100 10" aria-hidden="true"><path class="axis" d="M0 5H100"/><rect x="%s" y="2" width="%s" height="6"/><path class="bound" d="M%s 0V10"/><circle cx="%s" cy="5" r="2.5"/></svg>`,
-		x(max(expected-2*deviation, from)), short(width), x(expected), x(realised)))
+		x(max(expected-two, from)), short(width), x(expected), x(realised)))
 }
