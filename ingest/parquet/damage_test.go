@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -114,6 +115,36 @@ func accounted(t testing.TB, path string, data []byte) {
 		if _, err := doc.Parse([]byte(row)); err != nil {
 			t.Fatalf("%v in %q", err, row)
 		}
+	}
+}
+
+// TestBomb: a page that holds much more than its header says is damage, and so is one that holds less; neither
+// takes more memory than it says.
+func TestBomb(t *testing.T) {
+	const held = 64 << 20
+	for _, codec := range []format.CompressionCodec{format.Gzip, format.Brotli, format.Zstd, format.Snappy} {
+		t.Run(codec.String(), func(t *testing.T) {
+			b, err := pq.LookupCompressionCodec(codec).Encode(nil, make([]byte, held))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var u unpacker
+			for _, size := range []int{0, 1, 1000, held / 64, held - 1, held, held + 1, 1 << 30} {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				out, err := u.decompress(nil, b, codec, size)
+				runtime.ReadMemStats(&after)
+				if (err == nil) != (size == held) || len(out) != 0 && len(out) != held {
+					t.Errorf("%d bytes said, %d held: %d bytes, %v", size, held, len(out), err)
+				}
+				if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*min(size, held)+32<<20); size < 1<<30 && used > most {
+					t.Errorf("%d bytes said: took %d bytes, want at most %d", size, used, most)
+				}
+			}
+			if out, err := u.decompress(make([]byte, 0, held), b, codec, held); err != nil || !bytes.Equal(out, make([]byte, held)) {
+				t.Errorf("after the damage: %d bytes, %v", len(out), err)
+			}
+		})
 	}
 }
 

@@ -50,6 +50,7 @@ type File struct {
 	meta   *format.FileMetaData
 	root   *node
 	leaves []*leaf
+	unpack unpacker
 }
 
 // storedFile reads a file, tells a meter of it, and remembers an error of the file itself, which is no damage.

@@ -17,6 +17,7 @@ type leaf struct {
 	skipped  bool     // it is not read
 
 	walk    pageWalk
+	unpack  *unpacker // of the file
 	codec   format.CompressionCodec
 	reps    []byte // the levels of the page; empty where they can only be 0
 	defs    []byte
@@ -39,7 +40,7 @@ func newLeaf(e *format.SchemaElement, def, rep int) *leaf {
 const keepPage = 1 << 20
 
 // open begins a column chunk.
-func (l *leaf) open(meta *format.ColumnMetaData, in io.ReaderAt) {
+func (l *leaf) open(meta *format.ColumnMetaData, in io.ReaderAt, unpack *unpacker) {
 	l.count, l.at, l.there = 0, 0, 0
 	l.direct.reset()
 	l.words.reset()
@@ -48,7 +49,7 @@ func (l *leaf) open(meta *format.ColumnMetaData, in io.ReaderAt) {
 			*b = nil
 		}
 	}
-	l.walk, l.codec = walkPages(meta, in), meta.Codec
+	l.walk, l.codec, l.unpack = walkPages(meta, in), meta.Codec, unpack
 }
 
 // peek tells whether there is another value.
@@ -143,7 +144,7 @@ func (l *leaf) nextPage() (bool, error) {
 }
 
 func (l *leaf) readDictionary(h *pageHead) error {
-	b, err := decompress(l.dictionary, l.stored, l.codec, h.plain)
+	b, err := l.unpack.decompress(l.dictionary, l.stored, l.codec, h.plain)
 	if err != nil {
 		return err
 	}
@@ -204,9 +205,9 @@ func (l *leaf) readPage(h *pageHead) error {
 
 func (l *leaf) decompressed(b []byte, size int) ([]byte, error) {
 	if l.codec == format.Uncompressed {
-		return decompress(nil, b, l.codec, size)
+		return l.unpack.decompress(nil, b, l.codec, size)
 	}
-	out, err := decompress(l.page, b, l.codec, size)
+	out, err := l.unpack.decompress(l.page, b, l.codec, size)
 	if err == nil {
 		l.page = out
 	}

@@ -121,7 +121,7 @@ func (r *Reader) nextGroup() error {
 	r.group, r.row, r.lost = r.file.Groups[i], 0, nil
 	for k, l := range r.file.leaves {
 		if !l.skipped {
-			l.open(&r.file.meta.RowGroups[i].Columns[k].MetaData, r.file.in)
+			l.open(&r.file.meta.RowGroups[i].Columns[k].MetaData, r.file.in, &r.file.unpack)
 		}
 	}
 	return nil

@@ -105,7 +105,8 @@ func TestImports(t *testing.T) {
 var owners = map[string][]string{
 	"github.com/apache/arrow-go/v18":   {"shard/arrow"},
 	"github.com/parquet-go/parquet-go": {"stats", "ingest/parquet"},
-	"github.com/klauspost/compress":    {"ingest/frame", "internal/zstdio"},
+	"github.com/klauspost/compress":    {"ingest/frame", "ingest/parquet", "internal/zstdio"},
+	"github.com/andybalholm/brotli":    {"ingest/parquet"},
 	"github.com/charmbracelet/x/vt":    {"ingest/screen"},
 	"github.com/charmbracelet/x/ansi":  {"ingest/screen"},
 	"github.com/daulet/tokenizers":     {"shard/hf"}, // with the build tag hf
