@@ -8,7 +8,7 @@ import (
 
 // comparison compares screens. What it finds of a turn is remembered, because two filters ask.
 type comparison struct {
-	a, b  []byte         // lines without their volatile parts
+	a, b  side
 	trail *turnmill.Turn // the turn that was asked for last
 	found bool
 }
@@ -49,6 +49,10 @@ func (c *Chain) compare(t *turnmill.Trajectory, i int) bool {
 // longestLine is in bytes: longer lines, of pages that stand on one line, are compared as they are.
 const longestLine = 32 << 10
 
+// mostFocus is how many elements may get or lose the focus between two screens that are the same: an action is
+// looked through for each.
+const mostFocus = 64
+
 // same tells whether two screens differ in volatile parts alone. Lines that differ are compared without what
 // appendStable leaves out; those that are nothing but volatile are passed over. A change of focus counts
 // where the action is aimed at the element.
@@ -56,31 +60,75 @@ func (s *comparison) same(a, b, action string) bool {
 	if a == b {
 		return true
 	}
-	for a != "" || b != "" {
-		x, moreA, _ := strings.Cut(a, "\n")
-		y, moreB, _ := strings.Cut(b, "\n")
-		if x == y || sameButID(x, y) {
-			a, b = moreA, moreB
+	x, y := &s.a, &s.b
+	x.begin(a)
+	y.begin(b)
+	defer x.forget()
+	defer y.forget()
+	for focused := 0; x.rest != "" || y.rest != ""; {
+		x.cut()
+		y.cut()
+		if x.line == y.line || sameButID(x.line, y.line) {
+			x.step()
+			y.step()
 			continue
 		}
-		if max(len(x), len(y)) > longestLine {
+		if max(len(x.line), len(y.line)) > longestLine {
 			return false
 		}
-		var focusA, focusB bool
-		s.a, focusA = appendStable(s.a[:0], x)
-		s.b, focusB = appendStable(s.b[:0], y)
+		x.settle()
+		y.settle()
 		switch {
-		case len(s.a) == 0 && a != "":
-			a = moreA
-		case len(s.b) == 0 && b != "":
-			b = moreB
-		case string(s.a) != string(s.b) && !sameClock(s.a, s.b) || focusA != focusB && aimed(action, x, y):
+		case len(x.stable) == 0 && x.rest != "":
+			x.step()
+			continue
+		case len(y.stable) == 0 && y.rest != "":
+			y.step()
+			continue
+		case string(x.stable) != string(y.stable) && !sameClock(x.stable, y.stable):
 			return false
-		default:
-			a, b = moreA, moreB
+		case x.focus != y.focus:
+			if focused++; focused > mostFocus || aimed(action, x.line, y.line) {
+				return false
+			}
 		}
+		x.step()
+		y.step()
 	}
 	return true
+}
+
+// side is a place in one of two screens. What is found of its line is kept, for the other side may pass many
+// lines meanwhile.
+type side struct {
+	rest   string // from the line on
+	line   string
+	after  string
+	stable []byte // the line without its volatile parts
+	focus  bool
+	found  bool // line and after
+	folded bool // stable and focus
+}
+
+func (d *side) begin(screen string) { d.rest, d.found, d.folded = screen, false, false }
+
+// forget lets go of the screen, which is the record's.
+func (d *side) forget() { *d = side{stable: d.stable} }
+
+func (d *side) step() { d.begin(d.after) }
+
+func (d *side) cut() {
+	if !d.found {
+		d.line, d.after, _ = strings.Cut(d.rest, "\n")
+		d.found = true
+	}
+}
+
+func (d *side) settle() {
+	if !d.folded {
+		d.stable, d.focus = appendStable(d.stable[:0], d.line)
+		d.folded = true
+	}
 }
 
 // sameButID tells whether two lines are equal behind their elements' ids, which is what most that differ are.

@@ -174,3 +174,27 @@ func FuzzSameScreen(f *testing.F) {
 		}
 	})
 }
+
+// Screens of megabytes on which looking at one side again for each line of the other would take minutes.
+func TestNoChangeLinear(t *testing.T) {
+	flips := func(n int, has string) string {
+		return strings.Repeat("[1] button 'Go' focused: "+has+"\n", n)
+	}
+	for _, c := range []struct {
+		name, before, action, after string
+		same                        bool
+	}{
+		{"blank lines before a long one", strings.Repeat("\n", 1<<20) + "z", "click", strings.Repeat("y", longestLine), false},
+		{"a long line, and blank ones before it later", strings.Repeat("y ", longestLine/2), "click", strings.Repeat("\n", 1<<20) + "z", false},
+		{"blank lines before the same", strings.Repeat("\n", 1<<20) + "z", "click", "z", true},
+		{"every element gets the focus", flips(1<<16, "True"), strings.Repeat("x", 1<<20), flips(1<<16, "False"), false},
+		{"some elements get it", flips(mostFocus, "True"), "click [77]", flips(mostFocus, "False"), true},
+		{"one too many", flips(mostFocus+1, "True"), "click [77]", flips(mostFocus+1, "False"), false},
+	} {
+		trajectory := screens(turnmill.DomainWeb, [3]string{c.before, c.action, c.after}, [3]string{"", "click", "other"})
+		reasons, _ := reasonsOf(t, trajectory, "no-change")
+		if got := reasons != ","; got != c.same {
+			t.Errorf("%s: the same screen %v, want %v (%s)", c.name, got, c.same, reasons)
+		}
+	}
+}

@@ -173,8 +173,13 @@ func currentTab(line string) (string, bool) {
 }
 
 // quoted returns the first quoted string of a line, and what follows it.
-func quoted(line string) (inner, after string, ok bool) {
-	var open [2]bool // a quote that nothing ends, nor any after it
+func quoted(line string) (inner, after string, ok bool) { return new(openQuotes).next(line) }
+
+// openQuotes are the kinds of quotes that nothing ends in a line, nor any after it.
+type openQuotes [2]bool
+
+// next returns the first quoted string of what is left of a line.
+func (open *openQuotes) next(line string) (inner, after string, ok bool) {
 	for i := 0; i < len(line); i++ {
 		kind := strings.IndexByte(`'"`, line[i])
 		if kind < 0 || open[kind] {
@@ -245,6 +250,9 @@ func (p *page) metByText(part, whole string, r *pageRules) bool {
 	return false
 }
 
+// mostCell is how far the text behind a tag may go.
+const mostCell = 2 * headBytes
+
 // eachText calls f with the texts of a page until it returns true, and tells whether it did.
 func (p *page) eachText(text string, f func(string) bool) bool {
 	for rest := text; rest != ""; {
@@ -257,8 +265,9 @@ func (p *page) eachText(text string, f func(string) bool) bool {
 		if f(line) {
 			return true
 		}
+		var open openQuotes
 		for part := line; ; {
-			inner, after, ok := quoted(part)
+			inner, after, ok := open.next(part)
 			if !ok {
 				break
 			}
@@ -281,9 +290,14 @@ func (p *page) eachText(text string, f func(string) bool) bool {
 			if !ok {
 				break
 			}
-			cell, _, _ := strings.Cut(after, "<")
-			if cell = strings.TrimSpace(cell); cell != "" && f(cell) {
-				return true
+			cell := after[:min(len(after), mostCell)]
+			if end := strings.IndexByte(cell, '<'); end >= 0 || len(cell) == len(after) {
+				if end >= 0 {
+					cell = cell[:end]
+				}
+				if cell = strings.TrimSpace(cell); cell != "" && f(cell) {
+					return true
+				}
 			}
 			part = after
 		}

@@ -172,3 +172,36 @@ func FuzzPage(f *testing.F) {
 		}
 	})
 }
+
+// Pages on one line of megabytes, which patterns may ask for, on which looking for each end anew would take hours.
+func TestPageLinear(t *testing.T) {
+	p := &Patterns{Captcha: []Pattern{{Text: "x-y-z", Lines: 1 << 20}}, HTTPError: []Pattern{{Text: "*x*y*z*", Lines: limitLines}}}
+	chain, err := New([]string{"captcha", "http-error"}, Options{MinTurns: 1, Patterns: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, page := range map[string]string{
+		"ends of tags":         strings.Repeat(">", 1<<20),
+		"quotes nothing ends":  strings.Repeat(` 'a "b"`, 1<<17),
+		"quotes of both kinds": strings.Repeat(` "a 'b'`, 1<<17),
+		"tags":                 strings.Repeat("<b>c</b>", 1<<17),
+		"cells":                strings.Repeat("a\tb [SEP] ", 1<<17),
+	} {
+		for end, want := range map[string]turnmill.Reason{"": "", "\n\t'x-y-z'": turnmill.ReasonCaptcha, "\n<i>x-y-z</i>": turnmill.ReasonCaptcha} {
+			trajectory := screens(turnmill.DomainWeb, [3]string{"start", "click [1]", page + end})
+			if _, reason := chain.Apply(trajectory, nil); reason != want {
+				t.Errorf("%s, then %q: reason %q, want %q", name, end, reason, want)
+			}
+		}
+	}
+}
+
+// A pattern for more lines than a record can have would meet nothing.
+func TestPatternLines(t *testing.T) {
+	for lines, ok := range map[int]bool{0: true, 1: true, limitLines: true, limitLines + 1: false, 1 << 62: false, -1: false} {
+		p := &Patterns{Captcha: []Pattern{{Text: "x", Lines: lines}}}
+		if err := p.Validate(); (err == nil) != ok {
+			t.Errorf("lines %d: %v", lines, err)
+		}
+	}
+}

@@ -38,6 +38,9 @@ const (
 	lineBytes = 256
 )
 
+// limitLines is the most that a pattern may ask for: a record has no more.
+const limitLines = 1 << 30
+
 // refusedBytes is more than any message has with which a harness refuses an action.
 const refusedBytes = 4 << 10
 
@@ -138,8 +141,8 @@ func (q *Pattern) validate() error {
 	if q.Title == "" && q.Text == "" && q.URL == "" && !q.Blank {
 		return errors.New("it names nothing; give it a title, text, url, or blank: true")
 	}
-	if q.Lines < 0 {
-		return fmt.Errorf("lines %d: want 0 or more", q.Lines)
+	if q.Lines < 0 || q.Lines > limitLines {
+		return fmt.Errorf("lines %d: want 0 to %d", q.Lines, limitLines)
 	}
 	for _, text := range [...]string{q.Title, q.Text, q.URL} {
 		if text != "" {

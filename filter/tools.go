@@ -51,7 +51,7 @@ func (c *Chain) undeclared(t *turnmill.Trajectory) bool {
 func (s *toolSet) declare(space string) bool {
 	s.names, s.kinds, s.inner, s.open = s.names[:0], s.kinds[:0], s.inner[:0], false
 	s.arena.Reset()
-	if s.known == nil {
+	if len(s.known) > keepKnown || s.known == nil {
 		s.known = map[string]bool{}
 	}
 	clear(s.known)
@@ -75,6 +75,9 @@ func (s *toolSet) declare(space string) bool {
 
 // keepBytes is the largest text whose memory serves for the next one.
 const keepBytes = 4 << 20
+
+// keepKnown is how many names' memory serves for the next one: emptying a map costs what it has grown to.
+const keepKnown = 1 << 10
 
 // mostNested bounds how deep groups of tools may lie in one another.
 const mostNested = 8

@@ -14,11 +14,10 @@ type queue struct{ first, last int32 }
 const waiter = 2
 
 func (b *callBook) reset() {
-	if b.calls == nil || len(b.next) > keepEntries*waiter {
-		*b = callBook{calls: map[string]queue{}, results: map[string]queue{}}
+	if len(b.next) > keepMap*waiter { // what is met is deleted, and its place stays
+		*b = callBook{}
 	}
-	clear(b.calls)
-	clear(b.results)
+	b.calls, b.results = emptied(b.calls), emptied(b.results)
 	b.next = b.next[:0]
 }
 

@@ -49,17 +49,10 @@ func (s *session) forget() {
 	if cap(s.entries) > keepEntries {
 		*s = session{acts: acts{opts: s.opts}}
 	}
-	if s.uuids == nil {
-		s.uuids, s.messages, s.owners = map[string]int32{}, map[string]int32{}, map[string]int32{}
-		s.blocks, s.chains = map[block]struct{}{}, map[chain]int32{}
-	}
+	s.uuids, s.messages, s.owners = emptied(s.uuids), emptied(s.messages), emptied(s.owners)
+	s.blocks, s.chains = emptied(s.blocks), emptied(s.chains)
 	s.entries, s.texts, s.thinks, s.asked, s.answered = s.entries[:0], s.texts[:0], s.thinks[:0], s.asked[:0], s.answered[:0]
 	s.units, s.starts, s.tasks = s.units[:0], s.starts[:0], s.tasks[:0]
-	clear(s.uuids)
-	clear(s.messages)
-	clear(s.owners)
-	clear(s.blocks)
-	clear(s.chains)
 	s.events, s.version = 0, ""
 	s.doc.NonFinite = true
 }

@@ -28,6 +28,7 @@ type codex struct {
 	closed   bool     // the act at hand has been answered: what the agent does next is another
 	pieces   []string // of a message
 	waiting  callBook
+	played   map[string]int         // runs so far, by their ids
 	begun    map[string]int32       // calls of a stream that have begun
 	known    map[string]struct{}    // ids of the run at hand and of those that it goes on from
 	lines    map[codexLine]struct{} // that have been read
@@ -81,13 +82,8 @@ func (c *codex) forget() {
 	if cap(c.entries) > keepEntries {
 		*c = codex{acts: acts{opts: c.opts, paired: true}}
 	}
-	if c.known == nil {
-		c.begun, c.known, c.lines = map[string]int32{}, map[string]struct{}{}, map[codexLine]struct{}{}
-	}
 	c.entries, c.asked, c.answered, c.runs = c.entries[:0], c.asked[:0], c.answered[:0], c.runs[:0]
-	clear(c.begun)
-	clear(c.known)
-	clear(c.lines)
+	c.played, c.begun, c.known, c.lines = emptied(c.played), emptied(c.begun), emptied(c.known), emptied(c.lines)
 	c.waiting.reset()
 	c.events = 0
 	c.doc.NonFinite = true

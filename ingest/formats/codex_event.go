@@ -134,7 +134,7 @@ func (c *codex) stream(name string, v jsonscan.Value) error {
 	switch {
 	case name == "thread.started":
 		c.session(v)
-		clear(c.begun) // a thread that goes on counts its items from the start
+		c.begun = emptied(c.begun) // a thread that goes on counts its items from the start
 	case strings.HasPrefix(name, "item.") && item.Kind() == jsonscan.Object:
 		kind := item.Get("type")
 		if kind.Kind() != jsonscan.String {

@@ -116,7 +116,7 @@ func (c *codex) session(v jsonscan.Value) {
 		return
 	default:
 		c.runs = append(c.runs, codexRun{from: int32(len(c.entries))})
-		clear(c.known)
+		c.known = emptied(c.known)
 	}
 	r := c.run()
 	r.id, r.forked = id, forked
@@ -138,7 +138,7 @@ func (c *codex) session(v jsonscan.Value) {
 			c.known[s] = struct{}{}
 		}
 	}
-	clear(c.begun)
+	c.begun = emptied(c.begun)
 }
 
 // model keeps the name of the model, of which a run may change.

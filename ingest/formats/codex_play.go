@@ -12,7 +12,8 @@ func (c *codex) play(source string, i int, entries []codexEntry) {
 	c.waiting.reset()
 	c.match(r, entries)
 	t := c.out.trajectory(source, "")
-	t.ID, t.Agent = c.out.ownID(r.id, c.before(i)), r.model
+	t.ID, t.Agent = c.out.ownID(r.id, c.played[r.id]), r.model
+	c.played[r.id]++
 	c.begin(t, c.out)
 	c.codes, c.places, c.closed = c.codes[:0], c.places[:0], false
 	if r.rules != "" {
@@ -28,16 +29,6 @@ func (c *codex) play(source string, i int, entries []codexEntry) {
 	c.finish()
 	t.System.ActionSpace, t.System.InitialState = r.tools, c.out.join(c.places, "\n")
 	c.settle(r, t)
-}
-
-// before counts the runs before run i that have its id.
-func (c *codex) before(i int) (n int) {
-	for j := range c.runs[:i] {
-		if c.runs[j].id == c.runs[i].id {
-			n++
-		}
-	}
-	return n
 }
 
 // match gives the results of a run to its calls. Events give results to calls among the items that lack

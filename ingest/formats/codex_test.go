@@ -197,3 +197,29 @@ func TestAgentTraceOfCodex(t *testing.T) {
 		}
 	}
 }
+
+// TestCodexManySessions: a file of many sessions, the first of which is large, takes time by its lines; counting
+// or emptying anew for each would take minutes.
+func TestCodexManySessions(t *testing.T) {
+	const large, small = 1 << 17, 1 << 16
+	var b strings.Builder
+	begin := func(id int) { fmt.Fprintf(&b, "{\"type\":\"thread.started\",\"thread_id\":\"t%d\"}\n", id) }
+	call := func(id int) {
+		fmt.Fprintf(&b, "{\"type\":\"item.started\",\"item\":{\"id\":\"i%d\",\"type\":\"command_execution\",\"command\":\"ls\"}}\n", id)
+	}
+	begin(-1)
+	for i := range large {
+		call(i)
+	}
+	for i := range small {
+		begin(i % (small - 1)) // the last has the id of an earlier one
+		call(0)
+	}
+	out, _ := runsOf(t, codexName, b.String())
+	if len(out.Trajectories) != small+1 {
+		t.Fatalf("%d trajectories, want %d", len(out.Trajectories), small+1)
+	}
+	if first, last := out.Trajectories[1].ID, out.Trajectories[small].ID; first != "t0" || last != "t0#2" {
+		t.Errorf("ids %q and %q", first, last)
+	}
+}

@@ -283,3 +283,16 @@ func (d *Decoded) object(members ...member) string {
 	}
 	return d.arena.Close(append(w.dst, '}'))
 }
+
+// keepMap is how many entries of a map have their memory kept from one record to the next.
+const keepMap = 1 << 10
+
+// emptied returns m without its entries, or a new map. Emptying costs what a map has grown to, whatever it
+// holds, so that one large record would make all later ones slow.
+func emptied[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil || len(m) > keepMap {
+		return map[K]V{}
+	}
+	clear(m)
+	return m
+}

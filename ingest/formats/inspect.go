@@ -95,10 +95,7 @@ func (p *inspect) about(v, eval jsonscan.Value) {
 
 // attach files the attachments of a sample.
 func (p *inspect) attach(list jsonscan.Value) {
-	if p.attachments == nil || len(p.attachments) > keepEntries {
-		p.attachments = map[string]jsonscan.Value{}
-	}
-	clear(p.attachments)
+	p.attachments = emptied(p.attachments)
 	for k, v := range list.Members() {
 		p.attachments[p.out.key(k)] = v
 	}

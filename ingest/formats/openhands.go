@@ -73,10 +73,7 @@ func (h *openHands) record(v jsonscan.Value, out *Decoded) error {
 
 // file keeps the observations by their cause.
 func (h *openHands) file(list string, events jsonscan.Value) error {
-	if h.byCause == nil {
-		h.byCause = map[string]int{}
-	}
-	clear(h.byCause)
+	h.byCause = emptied(h.byCause)
 	h.answers = h.answers[:0]
 	i := 0
 	for e := range events.Elems() {

@@ -79,11 +79,7 @@ func (h *ohEvents) forget() {
 	if cap(h.steps) > keepEntries {
 		*h = ohEvents{acts: acts{opts: h.opts, paired: true}}
 	}
-	if h.byEvent == nil {
-		h.byEvent, h.byID = map[string]int32{}, map[string]queue{}
-	}
-	clear(h.byEvent)
-	clear(h.byID)
+	h.byEvent, h.byID = emptied(h.byEvent), emptied(h.byID)
 	h.steps, h.asked, h.given, h.links, h.codes = h.steps[:0], h.asked[:0], h.given[:0], h.links[:0], h.codes[:0]
 	h.response, h.declared, h.id, h.events = "", 0, "", 0
 	h.wholeFile.doc.NonFinite = true

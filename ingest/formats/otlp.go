@@ -27,10 +27,7 @@ func (o *otlp) Decode(raw []byte, out *Decoded) error {
 	out.reset()
 	o.out, o.read, o.heard = out, 0, false
 	o.clearTrace()
-	if o.index == nil {
-		o.index = map[string]int32{}
-	}
-	clear(o.index)
+	o.index = emptied(o.index)
 	o.all, o.traces, o.wholeFile.doc.NonFinite = o.all[:0], o.traces[:0], true
 	o.readFile(raw, out, o)
 	err := o.rejected()
@@ -62,7 +59,7 @@ func (o *otlp) rejected() error {
 }
 
 func (o *otlp) playTrace(about *otlpTrace, spans []traceSpan) {
-	clear(o.parents)
+	o.parents = emptied(o.parents)
 	o.spans = append(o.spans[:0], spans...)
 	heard := false
 	for i := range o.spans {

@@ -58,10 +58,7 @@ type conversation struct {
 // clearTrace makes room for a trace.
 func (t *trace) clearTrace() {
 	t.spans = t.spans[:0]
-	if t.parents == nil {
-		t.parents = map[string]int32{}
-	}
-	clear(t.parents)
+	t.parents = emptied(t.parents)
 	t.doc.NonFinite, t.frozen = true, true
 }
 
