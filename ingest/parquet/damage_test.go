@@ -268,6 +268,43 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestWholeLines: a value of JSON that is laid out over lines stays on the line of its row.
+func TestWholeLines(t *testing.T) {
+	rows := []any{group{"message": "{\n \"a\": \"x\\ny\"\n}"}, group{"message": "[]"}}
+	path := kept(t, written(t, pq.Group{"message": pq.JSON()}, rows))
+	want := "{\"message\":{  \"a\": \"x\\ny\" }}\n{\"message\":[]}\n"
+	if g := read(t, path, Options{Whole: true}); len(g.rows) != 1 || g.rows[0] != want {
+		t.Errorf("got %q, want %q", g.rows, want)
+	}
+}
+
+// TestFixedLengths: a page of values of another length than the schema's is damage.
+func TestFixedLengths(t *testing.T) {
+	node := pq.Encoded(pq.Leaf(pq.FixedLenByteArrayType(4)), &pq.DeltaByteArray)
+	data := written(t, pq.Group{"id": node}, []any{group{"id": [4]byte{1, 2, 3, 4}}})
+	for _, mark := range []*format.LogicalType{{Value: &format.UUIDType{}}, {Value: &format.Float16Type{}}, {}} {
+		for _, length := range []int32{2, 16} {
+			g := read(t, kept(t, refooted(t, data, func(m *format.FileMetaData) {
+				m.Schema[1].TypeLength.V = length
+				m.Schema[1].LogicalType = *mark
+			})), Options{})
+			if len(g.rejects) != 1 || g.rejects[0].Reason != turnmill.ReasonBadParquet {
+				t.Errorf("length %d as %v: rows %q, rejects %v", length, mark.Value, g.rows, g.rejects)
+			}
+		}
+	}
+}
+
+// TestRootOfLists: a row is an object, also where its one column is called as the inside of a list is.
+func TestRootOfLists(t *testing.T) {
+	root := pq.Group{"list": pq.Repeated(pq.Group{"element": pq.String()})}
+	data := written(t, root, []any{group{"list": items{group{"element": "a"}, group{"element": "b"}}}, group{"list": items{}}})
+	want := `{"list":[{"element":"a"},{"element":"b"}]} {"list":[]}`
+	if g := read(t, kept(t, data), Options{}); strings.Join(g.rows, " ") != want {
+		t.Errorf("rows %q, rejects %v, want %s", g.rows, g.rejects, want)
+	}
+}
+
 // FuzzParquet reads what a file becomes by any change of its bytes.
 func FuzzParquet(f *testing.F) {
 	for _, name := range []string{"pyarrow-snappy.parquet", "pyarrow-v2.parquet", "pyarrow-delta.parquet", "duckdb-json.parquet", "polars.parquet"} {

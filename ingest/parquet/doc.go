@@ -22,5 +22,5 @@
 //
 // One page a column is held at a time, so memory follows the pages (File.Need) and not the row groups. Of
 // parquet-go are the structures of footers and headers, and the codecs but for LZ4; what it makes of damaged data,
-// panics included, becomes an error here (guard). Levels and values are decoded here: see decode.go.
+// panics included, becomes an error here (guard). Levels and values are decoded here: see decode.go and packed.go.
 package parquet

@@ -146,7 +146,13 @@ func (r *Reader) nextWhole(rec frame.Record, err error) (frame.Record, error) {
 			w.data = nil
 			continue
 		}
+		from := len(w.data)
 		w.data = append(append(w.data, rec.Data...), '\n')
+		for i, c := range w.data[from : len(w.data)-1] {
+			if c == '\n' { // a blank of a value that was JSON text: strings hold none
+				w.data[from+i] = ' '
+			}
+		}
 	}
 	if err != io.EOF || w.done || w.size == 0 {
 		return frame.Record{}, err

@@ -61,8 +61,11 @@ func readSchema(all []format.SchemaElement) (*node, []*leaf, error) {
 		return nil, nil, fmt.Errorf("a schema with %d parts too many", len(all)-r.at)
 	}
 	r.at = 0
-	root := r.group(r.next(), 0, 0)
-	root.kind = object
+	root := &node{kind: object}
+	for range parts(r.next()) {
+		root.add(r.field(0, 0))
+	}
+	root.leaveOutImage()
 	spliceable(root)
 	return root, r.leaves, nil
 }
