@@ -24,6 +24,7 @@ type acts struct {
 	shared  bool     // the results answer all calls of the act together
 	paired  bool     // calls come with the index of their result, for the whole log has been looked through
 	task    []string // texts before the first act
+	demos   []string // demonstrations
 	says    []string // texts of the act
 	reply   []string // what a person answered to them
 	think   thoughts // of the act
@@ -39,7 +40,7 @@ func (a *acts) begin(t *turnmill.Trajectory, out *Decoded) {
 	a.out, a.t = out, t
 	a.state, a.started, a.next, a.kinds = "", false, 0, 0
 	a.aside.reset()
-	a.task, a.ids = a.task[:0], a.ids[:0]
+	a.task, a.demos, a.ids = a.task[:0], a.demos[:0], a.ids[:0]
 	a.clear()
 }
 
@@ -53,7 +54,7 @@ func (a *acts) clear() {
 // finish ends the trajectory. What is left to the caller is its domain, then Decoded.finish.
 func (a *acts) finish() {
 	a.end()
-	a.t.System.TaskDescription = a.out.join(a.task, "\n\n")
+	a.t.System.TaskDescription, a.t.System.Demonstrations = a.out.join(a.task, "\n\n"), a.out.join(a.demos, "\n\n")
 	a.out.noteRepeats(a.ids)
 	a.out.Notes[turnmill.NoteThoughtStripped] += int64(a.aside.n)
 }
@@ -157,14 +158,16 @@ func (a *acts) end() {
 // demonstrated makes a demonstration of the turns so far.
 func (a *acts) demonstrated() {
 	a.end()
-	b := append(a.out.arena.Open(), a.t.System.Demonstrations...)
+	b := a.out.arena.Open()
 	for i := range a.t.Turns {
-		if len(b) > 0 {
+		if i > 0 {
 			b = append(b, "\n\n"...)
 		}
 		b = append(append(append(b, a.t.Turns[i].Action...), '\n'), a.t.Turns[i].Observation...)
 	}
-	a.t.System.Demonstrations = a.out.arena.Close(b)
+	if len(b) > 0 {
+		a.demos = append(a.demos, a.out.arena.Close(b))
+	}
 	a.t.Turns = a.t.Turns[:0]
 	a.started = false
 	a.out.note(turnmill.NoteDemonstration)

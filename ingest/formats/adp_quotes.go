@@ -26,8 +26,7 @@ func quoted(args jsonscan.Value) bool {
 // unquoted returns the canonical text of a call with the quotes around its arguments taken off, one pair
 // each.
 func (d *Decoded) unquoted(k *call) string {
-	b := jsonscan.AppendQuoted(append(d.arena.Open(), `{"name":`...), k.name)
-	b = append(b, `,"arguments":{`...)
+	b := append(appendCallName(d.arena.Open(), k.name), '{')
 	n := 0
 	for key, m := range k.args.Members() {
 		if n++; n > 1 {

@@ -52,17 +52,38 @@ func (d *Decoded) appendCall(dst []byte, c *call) []byte {
 	if c.text != "" {
 		return append(dst, c.text...)
 	}
-	dst = jsonscan.AppendQuoted(append(dst, `{"name":`...), c.name)
 	if c.args.Kind() == jsonscan.Invalid {
-		return append(dst, '}')
+		return append(jsonscan.AppendQuoted(append(dst, `{"name":`...), c.name), '}')
 	}
-	dst = append(dst, `,"arguments":`...)
+	dst = appendCallName(dst, c.name)
 	if c.args.Kind() == jsonscan.String {
 		dst = d.appendArguments(dst, c.args)
 	} else {
 		dst = d.appendVerbatim(dst, c.args)
 	}
 	return append(dst, '}')
+}
+
+// appendCallName appends the beginning of a call's text, up to its arguments.
+func appendCallName(dst []byte, name string) []byte {
+	return append(jsonscan.AppendQuoted(append(dst, `{"name":`...), name), `,"arguments":`...)
+}
+
+// otherMembers returns the canonical text of a call whose arguments are the members of v, save the one that
+// names the call.
+func (d *Decoded) otherMembers(name string, v jsonscan.Value, but string) string {
+	b := append(appendCallName(d.arena.Open(), name), '{')
+	n := 0
+	for k, member := range v.Members() {
+		if k.Is(but) {
+			continue
+		}
+		if n++; n > 1 {
+			b = append(b, ',')
+		}
+		b = d.appendVerbatim(append(d.appendVerbatim(b, k), ':'), member)
+	}
+	return d.arena.Close(append(b, "}}"...))
 }
 
 func (d *Decoded) appendArguments(dst []byte, s jsonscan.Value) []byte {
@@ -181,28 +202,8 @@ func (d *Decoded) appendMembers(b []byte, v jsonscan.Value, names ...string) []b
 	return append(b, '}')
 }
 
-// appendCompact appends a value's JSON as it stands but for the blanks between its tokens.
+// appendCompact is appendVerbatim without the blanks between tokens.
 func (d *Decoded) appendCompact(b []byte, v jsonscan.Value) []byte {
-	n := 0
-	switch v.Kind() {
-	case jsonscan.Object:
-		b = append(b, '{')
-		for k, m := range v.Members() {
-			if n++; n > 1 {
-				b = append(b, ',')
-			}
-			b = d.appendCompact(append(d.appendVerbatim(b, k), ':'), m)
-		}
-		return append(b, '}')
-	case jsonscan.Array:
-		b = append(b, '[')
-		for e := range v.Elems() {
-			if n++; n > 1 {
-				b = append(b, ',')
-			}
-			b = d.appendCompact(b, e)
-		}
-		return append(b, ']')
-	}
-	return d.appendVerbatim(b, v)
+	from := len(b)
+	return withoutBlanks(d.appendVerbatim(b, v), from)
 }

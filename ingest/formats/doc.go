@@ -10,9 +10,10 @@
 // `turnmill formats NAME` prints. What formats share has a file of its own: the shape of chat messages
 // (content, reasoning blocks, calls, pairing of calls with results), the making of turns from what was done
 // and answered (acts), texts in the ReAct protocol (react), conversations in the shapes of the model APIs (talk),
-// traces that repeat them (trace), files that are one record (wholeFile), JSON and Python's prints inside
-// strings, elements of screens, files of one run (parts), the names of tools, and Decoded, the memory that one worker reuses for all its
-// records. Forms in which calls or observations are lost are formats too: they refuse each record by name.
+// traces that repeat them (trace), results and calls that find one another over a whole log (callBook), files
+// that are one record (wholeFile), files of one run (parts), JSON and Python's prints inside strings, YAML,
+// elements of screens, the names of tools, and Decoded, the memory that one worker reuses for all its records.
+// Forms in which calls or observations are lost are formats too: they refuse each record by name.
 //
 // Rules that hold for every format. An action that never got an answer is no turn; an empty answer is one.
 // Reasoning goes to Thought or is left out and counted. Tool arguments and schemas stay JSON as it stands

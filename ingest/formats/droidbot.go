@@ -21,7 +21,6 @@ type droidBot struct {
 	byHash  map[string]int // of screens: the first of each state_str
 	seen    map[string]int // ids of trajectories
 	depths  []int32        // of the views of the screen at hand
-	one     [1]Part
 	print   []byte
 }
 
@@ -38,10 +37,7 @@ type droidScreen struct {
 }
 
 func (d *droidBot) Decode(raw []byte, out *Decoded) error {
-	d.one[0] = Part{Data: raw}
-	err := d.DecodeParts(d.one[:], out)
-	d.one[0] = Part{}
-	return err
+	return d.decodeOne(raw, out, d.DecodeParts)
 }
 
 func (d *droidBot) DecodeParts(parts []Part, out *Decoded) error {
@@ -93,8 +89,7 @@ func (d *droidBot) event(v jsonscan.Value) {
 
 // callText returns the canonical text of an event: its other members are its arguments.
 func (d *droidBot) callText(name string, event jsonscan.Value) string {
-	b := jsonscan.AppendQuoted(append(d.out.arena.Open(), `{"name":`...), name)
-	b = append(b, `,"arguments":{`...)
+	b := append(appendCallName(d.out.arena.Open(), name), '{')
 	n := 0
 	for k, m := range event.Members() {
 		if k.Is("event_type") || k.Is("log_lines") || !m.Present() {
@@ -216,8 +211,8 @@ func (d *droidBot) runID() string {
 // open begins a trajectory at an event.
 func (d *droidBot) open(run string, e *droidEvent) {
 	tag := e.tag
-	if i, ok := d.byHash[e.start]; ok {
-		tag = d.screens[i].tag
+	if s := d.screenOf(e.start); s != nil {
+		tag = s.tag
 	}
 	d.begin(d.out.trajectory(droidBotName, ""), d.out)
 	id := d.out.arena.Close(append(append(append(d.out.arena.Open(), run...), '/'), tag...))
@@ -235,24 +230,30 @@ func (d *droidBot) close() {
 // turn makes a turn of an event; it tells whether there is a screen after it.
 func (d *droidBot) turn(e *droidEvent) bool {
 	d.agent()
-	if d.state = ""; e.start != "" {
-		if i, ok := d.byHash[e.start]; ok {
-			d.state = d.screens[i].text
-		}
+	d.state = ""
+	if s := d.screenOf(e.start); s != nil {
+		d.state = s.text
 	}
 	d.call(call{name: e.name, text: e.text, answer: -1})
-	i, ok := d.byHash[e.stop]
-	if ok {
-		text := d.screens[i].text
-		d.answer(result{text: text, mute: text == ""})
+	after := d.screenOf(e.stop)
+	if after != nil {
+		d.answer(result{text: after.text, mute: after.text == ""})
 	}
 	d.end()
-	return ok
+	return after != nil
+}
+
+// screenOf returns the screen of a state_str; nil when there is none.
+func (d *droidBot) screenOf(hash string) *droidScreen {
+	if i, ok := d.byHash[hash]; ok && hash != "" {
+		return &d.screens[i]
+	}
+	return nil
 }
 
 // compareTags orders tags: numbers by their value, before all others, which go by their bytes.
 func compareTags(a, b string) int {
-	switch m, n := digitsOnly(a), digitsOnly(b); {
+	switch m, n := digits(a), digits(b); {
 	case m && n:
 		x, y := strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 		return cmp.Or(len(x)-len(y), strings.Compare(x, y), strings.Compare(a, b))
@@ -263,5 +264,3 @@ func compareTags(a, b string) int {
 	}
 	return strings.Compare(a, b)
 }
-
-func digitsOnly(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

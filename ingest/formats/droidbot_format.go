@@ -83,20 +83,20 @@ func recogniseDroidBot(v jsonscan.Value) (why string, marks int) {
 func droidBotPart(v jsonscan.Value, p *Parts) {
 	kind, _, _ := droidKind(v)
 	p.Kinds |= kind
-	take := func(v jsonscan.Value) {
-		if v.Kind() == jsonscan.String {
-			p.Takes = append(p.Takes, p.key(v))
+	named := func(to []Key, v jsonscan.Value) []Key { // an empty name is nobody's
+		if v.Kind() != jsonscan.String || v.Is("") {
+			return to
 		}
+		return append(to, p.key(v))
 	}
 	switch kind {
 	case droidEvents:
-		take(v.Get("start_state"))
-		take(v.Get("stop_state"))
+		p.Takes = named(named(p.Takes, v.Get("start_state")), v.Get("stop_state"))
 	case droidScreens:
-		p.Gives = append(p.Gives, p.key(v.Get("state_str")))
+		p.Gives = named(p.Gives, v.Get("state_str"))
 	case droidIndex:
 		for node := range v.Get("nodes").Elems() {
-			take(node.Get("state_str"))
+			p.Takes = named(p.Takes, node.Get("state_str"))
 		}
 	}
 }

@@ -133,8 +133,7 @@ func (p *inspect) callText(name string, args jsonscan.Value) string {
 	if whole == args.RawStr() {
 		return ""
 	}
-	b := jsonscan.AppendQuoted(append(p.out.arena.Open(), `{"name":`...), name)
-	b = append(append(b, `,"arguments":`...), whole...)
+	b := append(appendCallName(p.out.arena.Open(), name), whole...)
 	return p.out.arena.Close(append(b, '}'))
 }
 

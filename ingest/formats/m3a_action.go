@@ -63,24 +63,6 @@ func (d *Decoded) jsonAction(text string) (call, bool) {
 	return call{name: name, text: d.otherMembers(name, v, "action_type")}, true
 }
 
-// otherMembers returns the canonical text of a call whose arguments are the members of v, save the one that
-// names the call.
-func (d *Decoded) otherMembers(name string, v jsonscan.Value, but string) string {
-	b := jsonscan.AppendQuoted(append(d.arena.Open(), `{"name":`...), name)
-	b = append(b, `,"arguments":{`...)
-	n := 0
-	for k, member := range v.Members() {
-		if k.Is(but) {
-			continue
-		}
-		if n++; n > 1 {
-			b = append(b, ',')
-		}
-		b = d.appendVerbatim(append(d.appendVerbatim(b, k), ':'), member)
-	}
-	return d.arena.Close(append(b, "}}"...))
-}
-
 // pythonCall reads a call whose arguments are named literals, click(start_box='(500,528)'), and writes it as
 // JSON.
 func (d *Decoded) pythonCall(text string) (call, bool) {
@@ -88,7 +70,7 @@ func (d *Decoded) pythonCall(text string) (call, bool) {
 	if !ok || !identifier(name) {
 		return call{}, false
 	}
-	d.buffer = append(jsonscan.AppendQuoted(append(d.buffer[:0], `{"name":`...), name), `,"arguments":{`...)
+	d.buffer = append(appendCallName(d.buffer[:0], name), '{')
 	for n := 0; ; n++ {
 		if rest = strings.TrimLeft(rest, blanks); strings.HasPrefix(rest, ")") {
 			break

@@ -19,7 +19,6 @@ type openCUA struct {
 	actions     []cuaAction
 	dumps       []cuaDump
 	name, about string // of the task; the recorder's metadata
-	one         [1]Part
 }
 
 // cuaAction is one action of a person. Times are seconds of the recorder's clock.
@@ -39,10 +38,7 @@ type cuaDump struct {
 }
 
 func (c *openCUA) Decode(raw []byte, out *Decoded) error {
-	c.one[0] = Part{Data: raw}
-	err := c.DecodeParts(c.one[:], out)
-	c.one[0] = Part{}
-	return err
+	return c.decodeOne(raw, out, c.DecodeParts)
 }
 
 func (c *openCUA) DecodeParts(parts []Part, out *Decoded) error {
@@ -115,8 +111,7 @@ var cuaMarks = [...]string{"action", "id", "start_time", "end_time", "time_stamp
 
 // callText returns the canonical text of an action: what says what was done are its arguments.
 func (c *openCUA) callText(name string, v jsonscan.Value) string {
-	b := jsonscan.AppendQuoted(append(c.out.arena.Open(), `{"name":`...), name)
-	b = append(b, `,"arguments":{`...)
+	b := append(appendCallName(c.out.arena.Open(), name), '{')
 	n := 0
 	for k, m := range v.Members() {
 		if !m.Present() || slices.ContainsFunc(cuaMarks[:], k.Is) {

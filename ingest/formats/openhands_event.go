@@ -152,8 +152,7 @@ func actionKind(name string) toolKinds {
 // actionText is the canonical text of an action that names no call: its name and those of its arguments
 // that the model chose.
 func (d *Decoded) actionText(name string, args jsonscan.Value, thinks bool) string {
-	b := jsonscan.AppendQuoted(append(d.arena.Open(), `{"name":`...), name)
-	b = append(b, `,"arguments":{`...)
+	b := append(appendCallName(d.arena.Open(), name), '{')
 	n := 0
 	for k, v := range args.Members() {
 		key := d.key(k)

@@ -171,7 +171,7 @@ func (h *ohEvents) action(v jsonscan.Value) error {
 	if own.Kind() == jsonscan.Object {
 		k.text = h.out.arena.Close(h.out.appendCall(h.out.arena.Open(), &k.call))
 	} else {
-		k.text = h.actionOf(k.name, v.Get("action"))
+		k.text = h.out.otherMembers(k.name, v.Get("action"), "kind")
 	}
 	k.args = jsonscan.Value{}
 	if id := h.out.id(v.Get("tool_call_id")); id != "" {
@@ -194,22 +194,6 @@ func (h *ohEvents) action(v jsonscan.Value) error {
 	}
 	h.register(k, h.out.id(v.Get("id")))
 	return nil
-}
-
-// actionOf is the text of a call that is known by its decoded action alone.
-func (h *ohEvents) actionOf(name string, action jsonscan.Value) string {
-	b := append(jsonscan.AppendQuoted(append(h.out.arena.Open(), `{"name":`...), name), `,"arguments":{`...)
-	n := 0
-	for k, m := range action.Members() {
-		if k.Is("kind") {
-			continue
-		}
-		if n++; n > 1 {
-			b = append(b, ',')
-		}
-		b = h.out.appendVerbatim(append(h.out.appendVerbatim(b, k), ':'), m)
-	}
-	return h.out.arena.Close(append(b, "}}"...))
 }
 
 // observation takes a tool's answer.

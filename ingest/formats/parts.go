@@ -86,7 +86,18 @@ type PartsDecoder interface {
 }
 
 // partReader reads the values of the files of a run.
-type partReader struct{ wholeFile }
+type partReader struct {
+	wholeFile
+	one [1]Part
+}
+
+// decodeOne decodes a file that holds a run whole as the one file of the run.
+func (r *partReader) decodeOne(raw []byte, out *Decoded, decode func([]Part, *Decoded) error) error {
+	r.one[0] = Part{Data: raw}
+	err := decode(r.one[:], out)
+	r.one[0] = Part{}
+	return err
+}
 
 func (r *partReader) readParts(parts []Part, out *Decoded, to valueReader) {
 	base := int64(0)

@@ -44,6 +44,11 @@ func messageParts(list jsonscan.Value) bool {
 func appendCompact(dst []byte, v jsonscan.Value) []byte {
 	from := len(dst)
 	dst, _ = v.AppendVerbatim(dst)
+	return withoutBlanks(dst, from)
+}
+
+// withoutBlanks takes the blanks between tokens out of the JSON that begins at from.
+func withoutBlanks(dst []byte, from int) []byte {
 	to, quoted := from, false
 	for i := from; i < len(dst); i++ {
 		c := dst[i]

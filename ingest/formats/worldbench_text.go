@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
@@ -181,6 +180,6 @@ func oneLineJSON(text string) bool {
 		return false
 	}
 	var doc jsonscan.Doc
-	_, err := doc.Parse(bytes.Clone([]byte(text)))
+	_, err := doc.Parse([]byte(text))
 	return err == nil
 }
