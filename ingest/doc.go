@@ -1,5 +1,6 @@
-// Package ingest finds and opens input files. What it does not do: framing bytes into records (ingest/frame)
-// and decoding records into trajectories (ingest/formats).
+// Package ingest finds and opens input files. What it does not do: framing bytes into records (ingest/frame),
+// making records of the rows of Parquet files (ingest/parquet), and decoding records into trajectories
+// (ingest/formats).
 //
 //	arguments --Discover--> Input, Input, ...            the plan lists them, with HeadTail and ReadHead
 //	Input     --CutLines--> Cut, Cut, ...                where a file of lines may be cut into partitions
@@ -9,5 +10,5 @@
 //	stream    --Peek--> Head, decompressed bytes         standard input, which has no second reading
 //
 // Stored bytes are what lies on disk, decompressed bytes what the records are framed from; they are the
-// same for plain files. Only files of lines are cut here.
+// same for plain files. Only files of lines are cut here; ingest/parquet lists the row groups of its files.
 package ingest
