@@ -155,6 +155,9 @@ func named(names []string) ([]Filter, error) {
 		if !slices.Contains(known, bare) || n == "" {
 			return nil, fmt.Errorf("--filters: no filter %q; known: %s", n, strings.Join(known, ", "))
 		}
+		if minus && n == names[0] && !but {
+			return nil, fmt.Errorf("--filters: %q comes first, so it takes a filter away from nothing; begin with all, as in all,-%s", n, bare)
+		}
 		if minus != but {
 			return nil, fmt.Errorf("--filters: %q beside %q: list the filters that run, or all and then those that do not, as in all,-%s", n, names[0], bare)
 		}

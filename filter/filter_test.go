@@ -87,6 +87,11 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%q was taken", names)
 		}
 	}
+	for _, names := range [][]string{{"-captcha"}, {"-captcha", "min-turns"}} {
+		if _, err := New(names, Options{}); err == nil || !strings.Contains(err.Error(), "begin with all, as in all,-captcha") || strings.Contains(err.Error(), "beside") {
+			t.Errorf("%q: the error does not say how to begin: %v", names, err)
+		}
+	}
 	if _, err := New(nil, Options{MinTurns: -1}); err == nil {
 		t.Error("a negative least number was taken")
 	}

@@ -1,14 +1,17 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/turnmill/turnmill"
@@ -29,6 +32,9 @@ type ShowOptions struct {
 	// the row with the turn that has most new words of all that are not sure to be kept.
 	NearBorder, Surprising bool
 	Tokenizer              string // "" means the one that local.json names
+	// Given names the flags of the command line. One that would change nothing, since it is for the other kind of
+	// path, is refused.
+	Given []string
 
 	Options // for an input: format, domain, table, seed, mode, filters
 }
@@ -132,6 +138,9 @@ func tokenizerOf(ctx context.Context, root, given string, p *Plan, from hub.Opti
 
 // showRow finds the row, and every turn of its trajectory.
 func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
+	if names := o.given(inputFlags[:]); names != "" {
+		return nil, &UsageError{fmt.Errorf("%s: for an INPUT alone, and %s is a run with settings of its own; leave it out, or name an input", names, o.Path)}
+	}
 	if p.audits() {
 		return nil, &UsageError{fmt.Errorf("%s: an audit keeps no rows; try turnmill show INPUT, with the same --id", o.Path)}
 	}
@@ -175,6 +184,34 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 		s.Turns = append(s.Turns, shown)
 	}
 	return s, nil
+}
+
+// lostTo lists the reasons of an account, the most frequent first.
+func lostTo(a *stats.Account) string {
+	lost := maps.Clone(a.Dropped)
+	maps.Copy(lost, a.Rejected)
+	names := slices.SortedFunc(maps.Keys(lost), func(a, b turnmill.Reason) int {
+		return cmp.Or(cmp.Compare(lost[b], lost[a]), cmp.Compare(a, b))
+	})
+	parts := make([]string, len(names))
+	for i, r := range names {
+		parts[i] = fmt.Sprintf("%s %s", r, stats.Thousands(lost[r]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inputFlags are the flags that a run has settled.
+var inputFlags = [...]string{"format", "mask", "mask-table", "seed", "domain", "objective", "min-turns", "filters", "filter-patterns", "train-dialogue"}
+
+// given joins the flags of names that were given, as they are written.
+func (o *ShowOptions) given(names []string) string {
+	var given []string
+	for _, name := range names {
+		if slices.Contains(o.Given, name) {
+			given = append(given, "--"+name)
+		}
+	}
+	return strings.Join(given, ", ")
 }
 
 // windows tells which of its trajectory's rows this one is.
@@ -350,7 +387,32 @@ func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number i
 			return nil, at, 0, err
 		}
 	}
+	if rows < 0 {
+		return nil, at, 0, noRows(o.Path, commits)
+	}
 	return nil, at, 0, o.missing("row", rows+1)
+}
+
+// noRows says why a run has no row: what its turns and trajectories were lost to.
+func noRows(root string, commits []*Commit) error {
+	all := stats.NewCounts()
+	for _, c := range commits {
+		all.Add(c.Counts)
+	}
+	l := all.Ledger.Total
+	var why []string
+	for _, a := range []struct {
+		what    string
+		account stats.Account
+	}{{"records", l.Records}, {"trajectories", l.Trajectories}, {"turns", l.Turns}} {
+		if lost := lostTo(&a.account); lost != "" {
+			why = append(why, a.what+" "+lost)
+		}
+	}
+	if len(why) == 0 {
+		why = append(why, "nothing, its inputs hold no record")
+	}
+	return &UsageError{fmt.Errorf("%s: the run has no rows. What was lost: %s. Try turnmill show INPUT, which shows what is dropped", root, strings.Join(why, "; "))}
 }
 
 // wantedTurn returns what tells whether a turn, in the row of a number, is what the options ask for.
@@ -398,7 +460,10 @@ func (o *ShowOptions) surprise(commits []*Commit, tokens bool) error {
 			return err
 		}
 	}
-	if most < 0 {
+	switch {
+	case row < 0:
+		return noRows(o.Path, commits)
+	case most < 0:
 		return o.missing("row", row+1)
 	}
 	return nil

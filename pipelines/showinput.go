@@ -16,6 +16,9 @@ import (
 
 // showInput decodes an input up to the trajectory that is asked for, and explains it without tokens.
 func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
+	if names := o.given([]string{"tokenizer"}); names != "" {
+		return nil, &UsageError{fmt.Errorf("%s: for a run alone, and an input is shown without tokens; leave it out, or name the directory of a run", names)}
+	}
 	o.Inputs = []string{o.Path}
 	inputs, paths, _, err := inventory(ctx, &o.Options)
 	if err != nil {
@@ -207,7 +210,10 @@ func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 		turn := &t.Turns[i]
 		d := v.mask.Decide(t.ID, turn)
 		verdict := verdicts[i]
-		if verdict.Status == turnmill.StatusTarget && !d.Kept {
+		switch {
+		case reason != "" && verdict.Status != turnmill.StatusDropped: // it goes with its trajectory
+			verdict = turnmill.Verdict{Status: turnmill.StatusDropped, Reason: reason}
+		case verdict.Status == turnmill.StatusTarget && !d.Kept:
 			verdict = turnmill.Verdict{Status: turnmill.StatusContext, Reason: turnmill.ReasonMasked}
 		}
 		row := stats.TurnRow{ID: t.ID, Turn: int32(turn.Index), Tool: turn.Tool, Status: verdict.Status.String(), Reason: string(verdict.Reason)}

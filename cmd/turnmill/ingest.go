@@ -90,6 +90,9 @@ func (o *ingestOptions) validate() error {
 	if o.toStdout() {
 		return nil
 	}
+	if info, err := os.Stat(filepath.Dir(o.output)); err != nil || !info.IsDir() {
+		return usage(fmt.Errorf("--output %s: there is no directory %s; make it first, or name a file elsewhere", o.output, filepath.Dir(o.output)))
+	}
 	if info, err := os.Stat(o.output); err == nil && !info.Mode().IsRegular() {
 		return usage(fmt.Errorf("--output %s: it is there and no file; name a file, or leave it out for standard output", o.output))
 	}
@@ -169,6 +172,10 @@ func openLines(s streams, o *ingestOptions) (*lines, error) {
 	// The name is hidden and of this process, so that it is nobody's file, an input least of all.
 	temp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.tmp", filepath.Base(name), os.Getpid()))
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	var path *os.PathError
+	if errors.As(err, &path) { // without the name of this process
+		return nil, fmt.Errorf("%s: %w; try a file in a directory that can be written", name, path.Err)
+	}
 	if err != nil {
 		return nil, err
 	}

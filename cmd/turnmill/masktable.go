@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -54,7 +55,7 @@ func readMaskTable(name string) (mask.Table, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the file is empty")
 		}
-		return mask.Table{}, usage(yamlErrors(name, err))
+		return mask.Table{}, usage(yamlErrors(name, err, yamlKeys(file)))
 	}
 	table, err := mask.FromSpec(file.spec())
 	if err != nil {
@@ -64,8 +65,8 @@ func readMaskTable(name string) (mask.Table, error) {
 }
 
 // yamlErrors says what the decoder of a YAML file does, each problem with file and line and without Go's
-// types.
-func yamlErrors(file string, err error) error {
+// types. keys are the keys that each of these types has.
+func yamlErrors(file string, err error, keys map[string][]string) error {
 	texts := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 	var t *yaml.TypeError
 	if errors.As(err, &t) {
@@ -78,8 +79,12 @@ func yamlErrors(file string, err error) error {
 			errs[i] = fmt.Errorf("%s: %s", file, text)
 			continue
 		}
-		if key, _, unknown := strings.Cut(cause, " not found in type "); unknown {
-			cause = fmt.Sprintf("no key here is called %q", strings.TrimPrefix(key, "field "))
+		if key, of, unknown := strings.Cut(cause, " not found in type "); unknown {
+			key = strings.TrimPrefix(key, "field ")
+			cause = fmt.Sprintf("no key here is called %q", key)
+			if known := keys[of]; known != nil {
+				cause += "; " + meantKey(key, known, "there are "+strings.Join(known, ", "))
+			}
 		}
 		if value, wrong := strings.CutPrefix(cause, "cannot unmarshal "); wrong {
 			value, _, _ = strings.Cut(value, " into ")
@@ -88,4 +93,25 @@ func yamlErrors(file string, err error) error {
 		errs[i] = fmt.Errorf("%s:%s: %s", file, line, cause)
 	}
 	return errors.Join(errs...)
+}
+
+// yamlKeys returns the keys of a struct and of the structs in its lists, by type.
+func yamlKeys(of any) map[string][]string {
+	keys := map[string][]string{}
+	var add func(t reflect.Type)
+	add = func(t reflect.Type) {
+		for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return
+		}
+		for i := range t.NumField() {
+			key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+			keys[t.String()] = append(keys[t.String()], key)
+			add(t.Field(i).Type)
+		}
+	}
+	add(reflect.TypeOf(of))
+	return keys
 }

@@ -24,7 +24,7 @@ func readPatterns(name string) (*filter.Patterns, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the file is empty; turnmill filters --patterns prints the built-in ones to start from")
 		}
-		return nil, usage(yamlErrors(name, err))
+		return nil, usage(yamlErrors(name, err, yamlKeys(p)))
 	}
 	if err := p.Validate(); err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", name, err))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -45,7 +46,7 @@ func applyRecipe(file string, fs *pflag.FlagSet, unused []string) (*recipe, erro
 	var doc, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, usage(yamlErrors(file, err))
+		return nil, usage(yamlErrors(file, err, nil))
 	}
 	if err := d.Decode(&more); err == nil {
 		return nil, usage(fmt.Errorf("%s:%d: a second document; a recipe is one mapping", file, more.Line))
@@ -87,7 +88,7 @@ func (r *recipe) set(fs *pflag.FlagSet, key, value *yaml.Node) error {
 	}
 	flag := fs.Lookup(name)
 	if flag == nil || name == "recipe" || name == "help" {
-		return fmt.Errorf("no setting is called %q; the nearest is %q", name, nearest(name, fs))
+		return fmt.Errorf("no setting is called %q; %s", name, meantKey(name, settings(fs), "turnmill cpt --help lists the flags that are settings"))
 	}
 	if flag.Changed {
 		return nil
@@ -130,25 +131,48 @@ func scalars(n *yaml.Node) ([]string, error) {
 	return nil, errors.New("want a value or a list of values")
 }
 
-// nearest returns the flag whose name is least edits away.
-func nearest(name string, fs *pflag.FlagSet) string {
-	best, least := "inputs", editDistance(name, "inputs")
+// settings returns the keys that a recipe may have.
+func settings(fs *pflag.FlagSet) []string {
+	names := []string{"inputs"}
 	fs.VisitAll(func(f *pflag.Flag) {
-		if d := editDistance(name, f.Name); d < least && f.Name != "recipe" && f.Name != "help" {
-			best, least = f.Name, d
+		if f.Name != "recipe" && f.Name != "help" {
+			names = append(names, f.Name)
 		}
 	})
-	return best
+	return names
 }
 
-// nearestFlag is nearest among flags alone.
-func nearestFlag(name string, fs *pflag.FlagSet) string {
-	best, least := "help", editDistance(name, "help")
+// visibleFlags returns the names of flags that --help lists.
+func visibleFlags(fs *pflag.FlagSet) (names []string) {
 	fs.VisitAll(func(f *pflag.Flag) {
-		if d := editDistance(name, f.Name); d < least && !f.Hidden {
-			best, least = f.Name, d
+		if !f.Hidden {
+			names = append(names, f.Name)
 		}
 	})
+	return names
+}
+
+// meantKey names the key that is meant, or says what else there is.
+func meantKey(name string, names []string, otherwise string) string {
+	if near := nearest(name, names); near != "" {
+		return fmt.Sprintf("the nearest is %q", near)
+	}
+	return otherwise
+}
+
+// nearest returns the name that is least edits away, or begins as the given one; "" where none is near: more
+// than a third of the letters are wrong.
+func nearest(name string, names []string) string {
+	best, least := "", max(1, len(name)/3)+1
+	for _, n := range names {
+		d := editDistance(name, n)
+		if len(name) > 2 && strings.HasPrefix(n, name) {
+			d = min(d, 1)
+		}
+		if d < least {
+			best, least = n, d
+		}
+	}
 	return best
 }
 

@@ -43,7 +43,9 @@ func newRoot(s streams) *cobra.Command {
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown && cmd.HasAvailableFlags() {
-			err = fmt.Errorf("%w; the nearest is --%s", err, nearestFlag(name, cmd.Flags()))
+			if near := nearest(name, visibleFlags(cmd.Flags())); near != "" {
+				err = fmt.Errorf("%w; the nearest is --%s", err, near)
+			}
 		}
 		return usage(fmt.Errorf("%s: %w; try %s --help", cmd.CommandPath(), err, cmd.CommandPath()))
 	})

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/pipelines"
@@ -20,6 +21,7 @@ import (
 type showOptions struct {
 	pipelines.ShowOptions
 	maskTable string
+	patterns  string
 	json      bool
 	full      bool
 	pager     bool
@@ -33,7 +35,8 @@ func newShow(s streams) *cobra.Command {
 		Use:   "show OUT|INPUT",
 		Short: "One row or trajectory in colour: trained, context, masked and why",
 		Long: `show explains one row of a finished run OUT, turn by turn: role, words, statistics, category, the rule that
-fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one trajectory before any tokenizer.`,
+fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one trajectory before any tokenizer;
+--format to --train-dialogue are for an INPUT alone, since a run has its own.`,
 		Example: "  turnmill show out --row 3\n  turnmill show out --category echo\n  turnmill show out --surprising\n  turnmill show runs/a.jsonl --id run-17",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -46,6 +49,7 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Path = args[0]
+			cmd.Flags().Visit(func(f *pflag.Flag) { o.Given = append(o.Given, f.Name) })
 			return runShow(cmd.Context(), s, o)
 		},
 	}
@@ -66,6 +70,7 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 	fs.StringVar(&o.Objective, "objective", o.Objective, "`GOAL` for an input: world-model, policy, all")
 	decimalVar(fs, &o.MinTurns, "min-turns", "least turns `N` of a trajectory of an input")
 	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run over an input, or none; default: all")
+	fs.StringVar(&o.patterns, "filter-patterns", "", "YAML `FILE` for an input, as in cpt")
 	fs.BoolVar(&o.TrainDialogue, "train-dialogue", false, "replies in an input are targets too")
 	return cmd
 }
@@ -86,6 +91,13 @@ func runShow(ctx context.Context, s streams, o *showOptions) error {
 			return err
 		}
 		o.MaskTable = table
+	}
+	if o.patterns != "" {
+		p, err := readPatterns(o.patterns)
+		if err != nil {
+			return err
+		}
+		o.Patterns = p
 	}
 	o.Hub = hubFromEnv(slog.New(slog.NewTextHandler(s.err, nil)))
 	shown, err := pipelines.Show(ctx, o.ShowOptions)
