@@ -19,11 +19,14 @@ import (
 // Spans of tools that no generation called are calls and results by themselves.
 type trace struct {
 	talk
-	doc     jsonscan.Doc // of the input or output at hand
-	spans   []traceSpan
-	parents map[string]int32 // generations by their id
-	convs   []conversation
-	nth     int // trajectories of the trace
+	doc       jsonscan.Doc // of the input or output at hand
+	spans     []traceSpan
+	parents   map[string]int32 // generations by their id
+	convs     []conversation
+	asks      []int32 // generations, by conversation and time
+	toolSpans []int32 // by time
+	open      int     // in toolSpans: those before it are used
+	nth       int     // trajectories of the trace
 }
 
 // spanKind says what a span is.
@@ -96,11 +99,17 @@ func (t *trace) arrange() {
 		}
 	}
 	t.convs = t.convs[:0]
+	t.asks, t.toolSpans, t.open = t.asks[:0], t.toolSpans[:0], 0
 	for i := range t.spans {
-		if t.spans[i].kind == spanModel {
+		switch t.spans[i].kind {
+		case spanModel:
 			t.place(&t.spans[i])
+			t.asks = append(t.asks, int32(i))
+		case spanTool:
+			t.toolSpans = append(t.toolSpans, int32(i))
 		}
 	}
+	slices.SortStableFunc(t.asks, func(a, b int32) int { return int(t.spans[a].conv - t.spans[b].conv) })
 }
 
 // place finds the conversation that a request goes on with, or begins one.

@@ -10,18 +10,17 @@ import (
 // play makes the trajectories of a trace, after arrange, all with the same meta.
 func (t *trace) play(source, own, meta string) {
 	t.nth = 0
+	asks := t.asks
 	for c := range t.convs {
 		t.start(source, own, meta)
-		for i := range t.spans {
-			if s := &t.spans[i]; s.kind == spanModel && s.conv == int32(c) {
-				t.request(s)
-			}
+		for ; len(asks) > 0 && t.spans[asks[0]].conv == int32(c); asks = asks[1:] {
+			t.request(&t.spans[asks[0]])
 		}
 		t.close()
 	}
 	rest := false
-	for i := range t.spans {
-		if s := &t.spans[i]; s.kind == spanTool && !s.maybe && !s.used && (s.in != "" || s.out != "") {
+	for _, i := range t.toolSpans {
+		if s := &t.spans[i]; !s.maybe && !s.used && (s.in != "" || s.out != "") {
 			if !rest {
 				t.start(source, own, meta)
 				rest = true
@@ -159,9 +158,14 @@ func (t *trace) hasResult(k *call, i int) bool {
 func (t *trace) spanOf(k *call, before string) *traceSpan {
 	var best *traceSpan
 	rank := 0
-	for i := range t.spans {
+	for ; t.open < len(t.toolSpans) && t.spans[t.toolSpans[t.open]].used; t.open++ {
+	}
+	for _, i := range t.toolSpans[t.open:] {
 		s := &t.spans[i]
-		if s.used || s.kind != spanTool || before != "" && s.start > before && len(s.start) == len(before) {
+		if before != "" && s.start > before && len(s.start) == len(before) {
+			break // by time, so are all that follow
+		}
+		if s.used {
 			continue
 		}
 		n := 0
@@ -176,6 +180,9 @@ func (t *trace) spanOf(k *call, before string) *traceSpan {
 		}
 		if n > rank {
 			best, rank = s, n
+		}
+		if rank == 3 {
+			break
 		}
 	}
 	return best
