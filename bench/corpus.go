@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"os/exec"
@@ -104,16 +105,14 @@ type corpusWriter struct {
 	c      *corpus
 	files  []*os.File
 	out    []*bufio.Writer
-	sum    interface{ Sum([]byte) []byte }
+	sum    hash.Hash
 	line   []byte
 	text   []byte
 	noLoss []byte
 }
 
 func newCorpusWriter(c *corpus) (*corpusWriter, error) {
-	w := &corpusWriter{c: c}
-	sum := sha256.New()
-	w.sum = sum
+	w := &corpusWriter{c: c, sum: sha256.New()}
 	for i, name := range []string{c.chats(), c.unified(), c.texts()} {
 		f, err := os.Create(name)
 		if err != nil {
@@ -122,7 +121,7 @@ func newCorpusWriter(c *corpus) (*corpusWriter, error) {
 		w.files = append(w.files, f)
 		to := io.Writer(f)
 		if i == 0 {
-			to = io.MultiWriter(f, sum)
+			to = io.MultiWriter(f, w.sum)
 		}
 		w.out = append(w.out, bufio.NewWriterSize(to, 1<<20))
 	}

@@ -38,7 +38,7 @@ func main() {
 	flag.StringVar(&o.python, "python", "build/peers/bin/python", "Python with bench/peers/requirements.txt")
 	flag.StringVar(&o.scripts, "scripts", "bench/peers", "directory of the peers' scripts")
 	flag.IntVar(&o.corpus, "corpus", 200, "MB of text that the fast tools run over")
-	flag.IntVar(&o.sample, "sample", 40, "MB of text that the slow tools run over")
+	flag.IntVar(&o.sample, "sample", 20, "MB of text that the slow tools run over")
 	flag.IntVar(&o.slow, "slow-runs", 3, "runs of the slow tools")
 	flag.Int64Var(&o.trajectories, "trajectories", 0, "write N trajectories to standard output")
 	flag.Int64Var(&o.stream, "stream", 0, "send N trajectories to turnmill cpt -")
