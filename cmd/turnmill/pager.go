@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -37,7 +36,7 @@ func (p *pager) end(ctx context.Context) error {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = &p.text, p.to, os.Stderr
 		cmd.Env = append(os.Environ(), "LESS="+lessFlags(os.Getenv))
 		shown := bytes.Clone(p.text.Bytes())
-		if err := cmd.Run(); !errors.Is(err, exec.ErrNotFound) {
+		if _ = cmd.Run(); cmd.Process != nil { // it was started
 			return nil // who leaves a pager early has seen enough
 		}
 		p.text = *bytes.NewBuffer(shown)
