@@ -210,6 +210,9 @@ func (l *lines) finish() error {
 		}
 	}
 	if err != nil {
+		if l.name == "" {
+			return err // which names standard output
+		}
 		return fmt.Errorf("writing %s: %w", l.name, err)
 	}
 	return nil

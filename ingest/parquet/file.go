@@ -211,6 +211,13 @@ func (f *File) chunk(group, column int) (from, to int64, err error) {
 	return from, to, nil
 }
 
+// fewLost is how many rows of a file are rejected one by one whatever its size.
+const fewLost = 1 << 18
+
+// mostLost is how many rows of a group are rejected one by one: a few damaged bytes can say that there are a
+// hundred million.
+func (f *File) mostLost(g *Group) int64 { return max(g.Bytes, fewLost/int64(len(f.Groups))) }
+
 // Rows returns how many rows the file has.
 func (f *File) Rows() int64 {
 	if len(f.Groups) == 0 {

@@ -21,7 +21,8 @@ type Options struct {
 // Reader hands out rows as records. It serves one goroutine, and one Reader a File at a time.
 //
 // Line is the number of the row in the file, from 1; Offset and Bytes are those of its row group, since a row
-// lies in no one place. Damage costs the rest of its row group: each of its rows is rejected.
+// lies in no one place. Damage costs the rest of its row group: each of its rows is rejected, or, where a damaged
+// footer says more than there can be, all of them as one record.
 type Reader struct {
 	file  *File
 	o     Options
@@ -101,6 +102,10 @@ func (r *Reader) next() (frame.Record, error) {
 			return frame.Record{}, r.file.in.err
 		}
 		r.lost = fmt.Errorf("from row %d on the row group at byte %d cannot be read: %w", line, r.group.Offset, err)
+		if rest := r.group.Rows - r.row + 1; rest > r.file.mostLost(&r.group) {
+			r.lost = fmt.Errorf("%w; this stands for all %d rows that the group says are left, more than it has bytes", r.lost, rest)
+			r.row = r.group.Rows
+		}
 	}
 	return frame.Record{}, r.reject(line, turnmill.ReasonBadParquet, r.lost, "to fetch or write the file again")
 }
