@@ -57,11 +57,26 @@ func readMaskTable(name string) (mask.Table, error) {
 		}
 		return mask.Table{}, usage(yamlErrors(name, err, yamlKeys(file)))
 	}
+	if err := oneDocument(d); err != nil {
+		return mask.Table{}, usage(yamlErrors(name, err))
+	}
 	table, err := mask.FromSpec(file.spec())
 	if err != nil {
 		return mask.Table{}, usage(fmt.Errorf("%s: %w", name, err))
 	}
 	return table, nil
+}
+
+// oneDocument refuses what stands behind the first document of a YAML file: it would be passed over.
+func oneDocument(d *yaml.Decoder) error {
+	var next yaml.Node
+	switch err := d.Decode(&next); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("line %d: a second document, and one is read; join them", next.Line)
 }
 
 // yamlErrors says what the decoder of a YAML file does, each problem with file and line and without Go's

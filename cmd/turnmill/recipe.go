@@ -48,8 +48,11 @@ func applyRecipe(file string, fs *pflag.FlagSet, unused []string) (*recipe, erro
 	if err := d.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		return nil, usage(yamlErrors(file, err, nil))
 	}
-	if err := d.Decode(&more); err == nil {
+	switch err := d.Decode(&more); {
+	case err == nil:
 		return nil, usage(fmt.Errorf("%s:%d: a second document; a recipe is one mapping", file, more.Line))
+	case !errors.Is(err, io.EOF):
+		return nil, usage(yamlErrors(file, err))
 	}
 	r := &recipe{lines: map[string]int{}}
 	if doc.Kind == 0 {
