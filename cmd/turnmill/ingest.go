@@ -81,8 +81,8 @@ func (o *ingestOptions) validate() error {
 	if o.json && !o.stats {
 		return usage(errors.New("--json: it is the form of --stats; add that"))
 	}
-	if !o.stats && (len(o.Filters) > 0 || o.patterns != "") {
-		return usage(errors.New("--filters, --filter-patterns: ingest runs no filter; add --stats for what they would refuse"))
+	if !o.stats && (len(o.Filters) > 0 || o.patterns != "" || o.MinTurns != pipelines.DefaultOptions().MinTurns) {
+		return usage(errors.New("--filters, --filter-patterns, --min-turns: ingest runs no filter; add --stats for what they would refuse"))
 	}
 	if o.stats && o.output == "-" {
 		return usage(errors.New("--stats: standard output holds the figures; name a file for the lines with -o, or leave it out"))
