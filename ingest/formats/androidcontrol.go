@@ -53,7 +53,8 @@ func recogniseAndroidControl(v jsonscan.Value) (why string, marks int) {
 // androidControl decodes episodes of AndroidControl.
 type androidControl struct {
 	acts
-	trees []string
+	trees   []string
+	reasons []string // of the actions, as far as there are
 }
 
 func (a *androidControl) Decode(raw []byte, out *Decoded) error {
@@ -128,6 +129,10 @@ func (a *androidControl) node(b []byte, node jsonscan.Value) []byte {
 
 // play makes the turns.
 func (a *androidControl) play(actions, instructions jsonscan.Value) error {
+	a.reasons = a.reasons[:0]
+	for v := range instructions.Elems() {
+		a.reasons = append(a.reasons, v.Str(&a.out.arena))
+	}
 	i := 0
 	for action := range actions.Elems() {
 		kind := action.Get("action_type")
@@ -136,7 +141,9 @@ func (a *androidControl) play(actions, instructions jsonscan.Value) error {
 		}
 		a.agent()
 		a.state = a.trees[i]
-		a.think.add(instructions.At(i).Str(&a.out.arena))
+		if i < len(a.reasons) {
+			a.think.add(a.reasons[i])
+		}
 		k := call{name: kind.Str(&a.out.arena), answer: -1}
 		k.text = a.out.otherMembers(k.name, action, "action_type")
 		a.call(k)

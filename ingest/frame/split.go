@@ -31,7 +31,8 @@ const (
 //
 // The parts tile the line but for padding between them, which is counted in notes as a Framer counts it; a
 // line of several parts is counted there as spliced. An object inside a bad stretch counts only if the rest
-// of the line after it makes sense as well, because the inner objects of a damaged record are no records. doc is scratch, and says whether NaN passes.
+// of the line after it makes sense as well, because the inner objects of a damaged record are no records. doc
+// is scratch, and says whether NaN passes.
 func Split(dst []Part, line []byte, doc *jsonscan.Doc, notes *turnmill.Notes) []Part {
 	s := splitter{line: line, doc: doc, work: splitWork*len(line) + 1024}
 	before := len(dst)
