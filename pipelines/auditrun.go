@@ -81,7 +81,7 @@ func openRun(root string) (*finishedRun, error) {
 	r := &finishedRun{root: root, plan: p, manifest: &Manifest{}}
 	data, err := os.ReadFile(filepath.Join(root, "manifest.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &UsageError{fmt.Errorf("%s: the run is not finished: there is no manifest.json; run the same command again", root)}
+		return nil, &UsageError{unfinished(root, p)}
 	}
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard/arrow"
 	"github.com/turnmill/turnmill/shard/hub"
+	"github.com/turnmill/turnmill/stats"
 )
 
 // CheckOptions say what to check.
@@ -47,6 +49,7 @@ const mostFaults = 20
 type checker struct {
 	root    string
 	faults  []error
+	lost    []string // files of the run that are not there
 	plan    *Plan
 	planSum string
 	commits []*Commit
@@ -59,6 +62,29 @@ type checker struct {
 
 func (c *checker) fault(path, format string, args ...any) {
 	c.faults = append(c.faults, fmt.Errorf("%s: %w: %s", path, turnmill.ErrCorrupt, fmt.Sprintf(format, args...)))
+}
+
+// lose says of a file that it is not there. What else is wrong for that reason is not said.
+func (c *checker) lose(path string) {
+	c.lost = append(c.lost, path)
+	c.faults = append(c.faults, lostFile(path))
+}
+
+// lostFile is a file of a run that is not there, which is ErrCorrupt and does not say so.
+type lostFile string
+
+func (f lostFile) Error() string { return string(f) + ": missing" }
+
+// Is makes it ErrCorrupt.
+func (f lostFile) Is(target error) bool { return target == turnmill.ErrCorrupt }
+
+// once takes away what is said of a file after it was said that it is missing.
+func (c *checker) once() {
+	c.faults = slices.DeleteFunc(c.faults, func(err error) bool {
+		path, _, _ := strings.Cut(err.Error(), ": ")
+		_, first := err.(lostFile)
+		return !first && slices.Contains(c.lost, path)
+	})
 }
 
 func (c *checker) full() bool { return len(c.faults) >= mostFaults }
@@ -79,7 +105,7 @@ func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if c.commits[i] != nil && !c.full() {
+		if c.commits[i] != nil && !c.full() && !c.lacks(c.commits[i]) {
 			c.partition(ctx, i)
 		}
 	}
@@ -98,13 +124,63 @@ func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
 			c.faults = append(c.faults, err)
 		}
 	}
-	if len(c.faults) > 0 {
+	if c.once(); len(c.faults) > 0 {
+		remedy := c.remedy()
 		if len(c.faults) > mostFaults {
-			c.faults = append(c.faults[:mostFaults], fmt.Errorf("and more; try to run turnmill again with --restart"))
+			c.faults = append(c.faults[:mostFaults], errors.New("and more"))
+		}
+		if remedy != "" {
+			c.faults = append(c.faults, errors.New(remedy))
 		}
 		return nil, errors.Join(c.faults...)
 	}
 	return &c.report, nil
+}
+
+// ofPartition finds the number of the partition whose file a fault names.
+var ofPartition = regexp.MustCompile(`^(?:commits|turns|rejects|examples|train|validation)/(?:data-)?p([0-9]{5,})[-.]`)
+
+// remedy says what to do about the faults; "" where each says it itself.
+func (c *checker) remedy() string {
+	again := "give the same turnmill " + c.plan.Pipeline + " command again"
+	var commits []string
+	plan, others, stray := false, false, false
+	for _, err := range c.faults {
+		text := err.Error()
+		_, inputs := err.(otherInputs)
+		at := ofPartition.FindStringSubmatch(text)
+		switch {
+		case inputs:
+		case strings.HasPrefix(text, "plan.json"), strings.HasPrefix(text, "commits/") && strings.Contains(text, "another plan"):
+			plan = true
+		case strings.HasSuffix(text, noCommit):
+			stray = true
+		case at == nil, strings.HasPrefix(text, "commits/") && slices.Contains(c.lost, "commits/p"+at[1]+".json"):
+			others = true
+		case !slices.Contains(commits, "commits/p"+at[1]+".json"):
+			commits = append(commits, "commits/p"+at[1]+".json")
+		}
+	}
+	switch {
+	case plan:
+		return "to mend it: " + again + " with --restart, which does all of it anew"
+	case len(commits) > 0:
+		slices.Sort(commits)
+		return fmt.Sprintf("to mend it: delete %s in %s and %s, which does those partitions anew; with --restart, all of them", strings.Join(commits, ", "), c.root, again)
+	case others:
+		return "to mend it: " + again + ", which does anew what is not there and the files of the whole run"
+	case stray:
+		return "to mend it: delete what no commit names"
+	}
+	return ""
+}
+
+// noCommit ends the fault of a file that is nobody's.
+const noCommit = "no commit names it"
+
+// lacks tells whether a file of a commit is missing.
+func (c *checker) lacks(commit *Commit) bool {
+	return slices.ContainsFunc(commit.Files, func(f FileSum) bool { return slices.Contains(c.lost, f.Path) })
 }
 
 // open reads plan, manifest and commits.
@@ -126,7 +202,7 @@ func (c *checker) open() error {
 		c.fault("plan.json", "not written as turnmill writes it")
 	}
 	if _, err := os.Stat(filepath.Join(c.root, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: the run is not finished: there is no manifest.json; run the same command again", c.root)
+		return unfinished(c.root, c.plan)
 	}
 	if c.plan.Turnmill != Version {
 		return fmt.Errorf("plan.json: %w: made by turnmill %s, and this is %s; check it with the one that made it", turnmill.ErrCorrupt, c.plan.Turnmill, Version)
@@ -164,6 +240,9 @@ func (c *checker) openCommit(i int) *Commit {
 	switch {
 	case errors.Is(err, turnmill.ErrCorrupt):
 		c.faults = append(c.faults, err)
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		c.lose(commitPath(i))
 		return nil
 	case err != nil:
 		c.fault(commitPath(i), "%v", err)
@@ -212,10 +291,12 @@ func (c *checker) sums(ctx context.Context) error {
 			}
 			got, err := sumFile(filepath.Join(c.root, filepath.FromSlash(f.Path)))
 			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				c.lose(f.Path)
 			case err != nil:
 				c.fault(f.Path, "%v", err)
 			case got.Bytes != f.Bytes:
-				c.fault(f.Path, "%d bytes, %d were written", got.Bytes, f.Bytes)
+				c.fault(f.Path, "%s bytes, %s were written", stats.Thousands(got.Bytes), stats.Thousands(f.Bytes))
 			case got.SHA256 != f.SHA256:
 				c.fault(f.Path, "its SHA-256 is not the one that was written")
 			}
@@ -254,7 +335,7 @@ func (c *checker) strays(known map[string]bool) {
 			case isSplit && (strings.HasPrefix(e.Name(), "cache-") || strings.HasPrefix(e.Name(), "tmp")):
 			case hasSplit && (e.Name() == "state.json" || e.Name() == "dataset_info.json" || path == emptyPath(dir) && c.noShards(dir)):
 			default:
-				c.fault(path, "no commit names it")
+				c.fault(path, noCommit)
 			}
 		}
 	}
@@ -277,7 +358,7 @@ func (c *checker) noShards(name string) bool {
 // merge makes the files of the whole run again and compares them.
 func (c *checker) merge(ctx context.Context) {
 	for _, commit := range c.commits {
-		if commit == nil {
+		if commit == nil || c.lacks(commit) {
 			return // named already
 		}
 	}
@@ -296,7 +377,9 @@ func (c *checker) merge(ctx context.Context) {
 	}
 	for _, f := range files {
 		c.report.Files++
-		if !c.same(f.path, f.data) {
+		if _, err := os.Lstat(filepath.Join(c.root, filepath.FromSlash(f.path))); errors.Is(err, fs.ErrNotExist) {
+			c.lose(f.path)
+		} else if !c.same(f.path, f.data) {
 			c.fault(f.path, "not what the commits give")
 		}
 	}

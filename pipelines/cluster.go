@@ -12,6 +12,7 @@ import (
 	"github.com/turnmill/turnmill/ingest"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/stats"
 )
 
 // PlanCPT writes the plan of a run into OUT, for Run and Merge. An OUT with that very plan stays as it is.
@@ -115,6 +116,25 @@ func Merge(ctx context.Context, o Options) (*Manifest, error) {
 			o.Output, len(p.Partitions), o.Output, missing[0])
 	}
 	return finish(ctx, &o, p, planSum)
+}
+
+// unfinished says of a run without a manifest which command goes on with it.
+func unfinished(root string, p *Plan) error {
+	_, sum := p.Encode()
+	var missing []int
+	for i := range p.Partitions {
+		if committed(root, sum, i) == nil {
+			missing = append(missing, i)
+		}
+	}
+	switch {
+	case p.streams():
+		return fmt.Errorf("%s: the run is not finished; feed the same bytes to the same turnmill %s command again", root, p.Pipeline)
+	case len(missing) == 0:
+		return fmt.Errorf("%s: the run is not finished: every partition is done and there is no manifest.json; try turnmill merge %s", root, root)
+	}
+	return fmt.Errorf("%s: the run is not finished: of %s partitions %s are not done; give the same turnmill %s command again, or turnmill run %s --partition %d and so on, and then turnmill merge %s",
+		root, stats.Thousands(int64(len(p.Partitions))), stats.Thousands(int64(len(missing))), p.Pipeline, root, missing[0], root)
 }
 
 // streamEnded makes sure that standard input is committed up to its end.

@@ -336,7 +336,7 @@ func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number i
 	}
 	commits, err := commitsOf(o.Path, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, at, 0, &UsageError{fmt.Errorf("%s: the run is not finished (%w); run the same command again", o.Path, err)}
+		return nil, at, 0, &UsageError{unfinished(o.Path, p)}
 	}
 	if err != nil {
 		return nil, at, 0, err
