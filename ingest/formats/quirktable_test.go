@@ -24,7 +24,7 @@ import (
 //	#title                        the block of testdata/FORMAT.txt whose title begins so
 //	+#title                       of testdata/FORMAT+thought.txt
 //	other#title                   of another format's blocks
-//	-                             the format is not read yet
+//	-                             the format is not read
 type quirk struct {
 	format, what string
 	tests        []string
@@ -195,7 +195,7 @@ run by ` + "`go test ./ingest/formats -run TestGolden/FORMAT`" + `.
 		case name == "all":
 			title = "## All formats"
 		case !known[name]:
-			title += ": not read yet"
+			title += ": not read"
 		}
 		b.WriteString("\n" + title + "\n\n| quirk | test |\n|---|---|\n" + strings.Join(rows[name], "\n") + "\n")
 	}

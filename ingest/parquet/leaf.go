@@ -61,6 +61,15 @@ func (l *leaf) peek() (bool, error) {
 	return true, nil
 }
 
+// due is peek where a row wants a value.
+func (l *leaf) due() error {
+	more, err := l.peek()
+	if err == nil && !more {
+		err = errCutColumn
+	}
+	return err
+}
+
 // repetition and definition are the levels of the next value.
 func (l *leaf) repetition() int {
 	if l.rep == 0 {
@@ -80,13 +89,10 @@ var errCutColumn = errors.New("a column ends before its rows do")
 
 // take passes the next value, which a row wants at a repetition level, and returns its definition level.
 func (l *leaf) take(rep int) (def int, err error) {
-	more, err := l.peek()
-	switch {
-	case err != nil:
+	if err := l.due(); err != nil {
 		return 0, err
-	case !more:
-		return 0, errCutColumn
-	case l.repetition() != rep:
+	}
+	if l.repetition() != rep {
 		return 0, errLevels
 	}
 	if def = l.definition(); def == l.def {

@@ -67,12 +67,8 @@ func (a *assembler) value(n *node, rep, above int) (null bool, err error) {
 
 // levelOf returns the definition level of a leaf's next value.
 func levelOf(l *leaf) (int, error) {
-	more, err := l.peek()
-	switch {
-	case err != nil:
+	if err := l.due(); err != nil {
 		return 0, err
-	case !more:
-		return 0, errCutColumn
 	}
 	return l.definition(), nil
 }
