@@ -58,7 +58,7 @@ func readMaskTable(name string) (mask.Table, error) {
 		return mask.Table{}, usage(yamlErrors(name, err, yamlKeys(file)))
 	}
 	if err := oneDocument(d); err != nil {
-		return mask.Table{}, usage(yamlErrors(name, err))
+		return mask.Table{}, usage(yamlErrors(name, err, nil))
 	}
 	table, err := mask.FromSpec(file.spec())
 	if err != nil {

@@ -27,7 +27,7 @@ func readPatterns(name string) (*filter.Patterns, error) {
 		return nil, usage(yamlErrors(name, err, yamlKeys(p)))
 	}
 	if err := oneDocument(d); err != nil {
-		return nil, usage(yamlErrors(name, err))
+		return nil, usage(yamlErrors(name, err, nil))
 	}
 	if err := p.Validate(); err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", name, err))

@@ -52,7 +52,7 @@ func applyRecipe(file string, fs *pflag.FlagSet, unused []string) (*recipe, erro
 	case err == nil:
 		return nil, usage(fmt.Errorf("%s:%d: a second document; a recipe is one mapping", file, more.Line))
 	case !errors.Is(err, io.EOF):
-		return nil, usage(yamlErrors(file, err))
+		return nil, usage(yamlErrors(file, err, nil))
 	}
 	r := &recipe{lines: map[string]int{}}
 	if doc.Kind == 0 {
