@@ -85,6 +85,9 @@ func (d *decoded) texts(published []text, all []turnmill.Trajectory) []text {
 		}
 		return n
 	}
+	if d.format.Join != nil { // their runs lie in several files, of which one is no run; a sample is a run in one
+		published = nil
+	}
 	texts := published
 	if d.of = fmt.Sprintf("%d files", len(published)); len(published) == 1 {
 		d.of = "1 file"
@@ -169,7 +172,8 @@ type path struct {
 	decoder formats.Decoder
 	scratch formats.Decoded
 	line    []byte
-	lines   int // bytes written
+	lines   int    // bytes written
+	whole   []byte // a file that is one record
 }
 
 // run takes one file all the way.
@@ -188,6 +192,13 @@ func (p *path) run(t text) error {
 
 // each decodes the records of a file. Those that are rejected cost what they cost.
 func (p *path) each(t text, do func()) error {
+	if t.layout == frame.Whole { // a framer's buffers would cost more than a small file
+		p.whole = append(p.whole[:0], t.data...)
+		if p.decoder.Decode(p.whole, &p.scratch) == nil {
+			do()
+		}
+		return nil
+	}
 	f := frame.New(t.layout, bytes.NewReader(t.data), frame.Options{})
 	for {
 		rec, err := f.Next()
