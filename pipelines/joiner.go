@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -145,19 +146,54 @@ func sharedWay(a, b string) int {
 // byFolders joins what keys have left apart and lies in one folder. Where a file may belong to one of several
 // runs there it is not joined but rejected.
 func (j *joiner) byFolders(inputs []PlanInput) {
-	type place struct{ format, folder string }
-	in := map[place][]int{}
-	for i, p := range j.pieces {
-		at := place{p.format.Name, p.folder}
-		in[at] = append(in[at], i)
-	}
+	in := j.places()
 	kinds := j.kinds()
-	for _, at := range slices.SortedFunc(maps.Keys(in), func(a, b place) int {
+	for _, at := range slices.SortedFunc(maps.Keys(in), func(a, b folderOf) int {
 		return cmp.Or(strings.Compare(a.format, b.format), strings.Compare(a.folder, b.folder))
 	}) {
 		j.byFolder(inputs, in[at], kinds)
 	}
 	j.empties(inputs)
+}
+
+// folderOf is a folder with pieces of one format.
+type folderOf struct{ format, folder string }
+
+// places returns the pieces that go by folder. One that may lie above the others of its run goes with the one
+// folder below it that has some.
+func (j *joiner) places() map[folderOf][]int {
+	in := map[folderOf][]int{}
+	below := map[folderOf]string{} // the one folder with pieces in a folder; "" for several
+	var above []int
+	for i, p := range j.pieces {
+		switch join := p.format.Join; {
+		case p.Kinds&join.Whole != 0:
+			continue
+		case p.Kinds&^join.Above == 0:
+			above = append(above, i)
+			continue
+		}
+		at := folderOf{p.format.Name, p.folder}
+		in[at] = append(in[at], i)
+		up := folderOf{at.format, path.Dir(path.Clean(p.folder)) + "/"}
+		if was, known := below[up]; known && was != p.folder {
+			below[up] = ""
+		} else {
+			below[up] = p.folder
+		}
+	}
+	into := make([]folderOf, 0, len(above))
+	for _, i := range above {
+		at := folderOf{j.pieces[i].format.Name, j.pieces[i].folder}
+		if only := below[at]; in[at] == nil && only != "" {
+			at.folder = only
+		}
+		into = append(into, at)
+	}
+	for k, i := range above {
+		in[into[k]] = append(in[into[k]], i)
+	}
+	return in
 }
 
 // kinds returns what each run has, by its first piece.
@@ -187,7 +223,7 @@ func (j *joiner) byFolder(inputs []PlanInput, pieces []int, kinds map[int]uint16
 	runs := map[int]bool{}
 	for _, i := range pieces {
 		root := j.find(i)
-		if join.Lacks(kinds[root]) != "" {
+		if loosely(join, kinds[root]) {
 			loose = append(loose, i)
 			count(j.pieces[i].Kinds)
 		} else if !runs[root] {
@@ -206,6 +242,14 @@ func (j *joiner) byFolder(inputs []PlanInput, pieces []int, kinds map[int]uint16
 		}
 		j.join(whole, i)
 	}
+}
+
+// loosely tells whether parts of these kinds are no run yet.
+func loosely(join *formats.Join, kinds uint16) bool {
+	if join.Begins != 0 {
+		return kinds&join.Begins == 0
+	}
+	return join.Lacks(kinds) != ""
 }
 
 // all joins pieces, unless the run would be larger than a record may be: then what keys joined has to do.
@@ -233,7 +277,7 @@ func (j *joiner) empties(inputs []PlanInput) {
 	kinds := j.kinds()
 	for i, p := range j.pieces {
 		root := j.find(i)
-		if p.format.Join.Single != 0 && inputs[p.input].Rejected == "" && p.format.Join.Lacks(kinds[root]) == "" && len(runs[p.folder]) < 2 && !slices.Contains(runs[p.folder], root) {
+		if p.format.Join.Single != 0 && p.Kinds&p.format.Join.Whole == 0 && inputs[p.input].Rejected == "" && p.format.Join.Lacks(kinds[root]) == "" && len(runs[p.folder]) < 2 && !slices.Contains(runs[p.folder], root) {
 			runs[p.folder] = append(runs[p.folder], root)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 //	UserRejectObservation action_id, tool_call_id              a person's or a hook's: no answer
 type ohEvents struct {
 	acts
-	wholeFile
+	partReader
 	steps    []ohStep
 	asked    []ohCall
 	given    []ohAnswer
@@ -30,6 +30,7 @@ type ohEvents struct {
 	declared toolKinds
 	id       string // of the conversation
 	events   int    // recognised ones
+	stated   bool   // its state was read
 }
 
 // ohStep is something said or done.
@@ -81,11 +82,11 @@ func (h *ohEvents) forget() {
 	}
 	h.byEvent, h.byID = emptied(h.byEvent), emptied(h.byID)
 	h.steps, h.asked, h.given, h.links, h.codes = h.steps[:0], h.asked[:0], h.given[:0], h.links[:0], h.codes[:0]
-	h.response, h.declared, h.id, h.events = "", 0, "", 0
+	h.response, h.declared, h.id, h.events, h.stated = "", 0, "", 0, false
 	h.wholeFile.doc.NonFinite = true
 }
 
-// ohFile decodes files that are one conversation.
+// ohFile decodes files that are one conversation, and conversations in a file an event.
 type ohFile struct{ ohEvents }
 
 func (h *ohFile) Decode(raw []byte, out *Decoded) error {
@@ -93,7 +94,15 @@ func (h *ohFile) Decode(raw []byte, out *Decoded) error {
 	h.forget()
 	h.begin(out.trajectory(openHandsV1Name, ""), out)
 	h.readFile(raw, out, h)
+	return h.close(out)
+}
+
+// close makes the trajectory of what was read.
+func (h *ohFile) close(out *Decoded) error {
 	switch {
+	case h.events == 0 && h.stated:
+		out.reset()
+		return reject(turnmill.ReasonMissingPart, "%s", openHandsLacks(ohPartState))
 	case h.events == 0:
 		return out.refuseWhole(openHandsV1Name, "no line of it is an event of a conversation")
 	case h.events == 1 && len(out.Lost) == 0:
@@ -114,6 +123,11 @@ func (h *ohFile) value(v jsonscan.Value, base int64) {
 		for e := range v.Elems() {
 			h.value(e, base)
 		}
+		return
+	}
+	if ohPartKind(v) == ohPartState {
+		h.stated = true
+		h.state(v)
 		return
 	}
 	err := h.event(v)

@@ -13,17 +13,21 @@ const (
 func openHandsV1Format() Format {
 	return Format{
 		Name:      openHandsV1Name,
-		Title:     "conversations of OpenHands 1 (the agent SDK): events, one a line or in one list; a whole file is one conversation",
+		Title:     "conversations of OpenHands 1 (the agent SDK): events, one a line, in one list, or a file an event",
 		Layouts:   []frame.Layout{frame.Whole},
-		Recognise: recogniseOpenHandsV1,
+		Recognise: recogniseOpenHandsFile,
 		New:       func(o Options) Decoder { return &ohFile{ohEvents{acts: acts{opts: o, paired: true}}} },
+		Join:      &Join{Part: openHandsPart, Lacks: openHandsLacks, Single: ohPartState, Begins: ohPartSystem, Whole: ohPartMore, Above: ohPartState},
 		Doc: Doc{
 			Fields: "Events have a kind. SystemPromptEvent (system_prompt, dynamic_context, tools), MessageEvent (source,\n" +
 				"llm_message, extended_content), ActionEvent (id, tool_call, tool_name, tool_call_id, llm_response_id,\n" +
 				"action, thought), ObservationEvent (observation, action_id, tool_call_id), AgentErrorEvent (error,\n" +
 				"tool_call_id), UserRejectObservation. The system prompt, the user's first words and what the agent's\n" +
 				"context adds to them are the task, tools the action space. A snapshot of the state gives id and model.\n" +
-				"exit codes go to meta.",
+				"exit codes go to meta. Where a file is one event, the files of a folder are one conversation, with the state\n" +
+				"(base_state.json, told by id and agent.llm) beside or one folder above; parent_id and action_id, where they\n" +
+				"have 16 characters or more, join files across folders too. Such events go by timestamp, then id, but each\n" +
+				"behind its parent_id; the number in a file's name says nothing.",
 			Pairing: "An answer goes to the action whose event is its action_id, else to the first call of its tool_call_id\n" +
 				"that has none. Actions of one llm_response_id are one turn. A call is tool_call as the model wrote it,\n" +
 				"else action. Of several answers to one call the tool's counts, else the harness's error, the first of\n" +
@@ -63,6 +67,14 @@ func openHandsOutputFormat() Format {
 				`{"kind":"ObservationEvent","id":"e2","source":"environment","tool_name":"terminal","tool_call_id":"c1","action_id":"e1","observation":{"kind":"TerminalObservation","content":[{"type":"text","text":"a.txt"}],"exit_code":0}}]}`,
 		},
 	}
+}
+
+// recogniseOpenHandsFile takes an event, a list that begins with one, or a conversation's state.
+func recogniseOpenHandsFile(v jsonscan.Value) (why string, marks int) {
+	if isOpenHandsState(v) {
+		return "", 4
+	}
+	return recogniseOpenHandsV1(v)
 }
 
 // recogniseOpenHandsV1 takes an event, or a list that begins with one.

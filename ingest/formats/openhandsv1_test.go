@@ -115,3 +115,52 @@ func TestLoneEvent(t *testing.T) {
 		}
 	}
 }
+
+// TestEventFiles: events in a file each go by their times, and behind their parents; links hold whatever the
+// order; a copy is counted, damage costs its file.
+func TestEventFiles(t *testing.T) {
+	with := func(event, members string) Part {
+		return Part{Data: []byte(strings.Replace(event, "{", "{"+members+",", 1))}
+	}
+	at := func(second string) string { return fmt.Sprintf(`"timestamp":"2026-01-02T03:04:%s"`, second) }
+	say := `{"kind":"MessageEvent","id":"e0","source":"user","llm_message":{"role":"user","content":"Tidy."}}`
+	state := Part{Data: []byte(`{"id":"conv-7","agent":{"llm":{"model":"m-7"}},"max_iterations":9}`)}
+	parts := []Part{
+		with(ohAct("b", "k", "L2", "rm"), at("30")+`,"parent_id":"p"`),
+		with(ohAct("a", "k", "L1", "ls"), at("20.5")+`,"parent_id":"e0"`),
+		with(ohSee("b", "k", "gone"), at("10")), // before its action, by a clock put back
+		with(strings.Replace(ohSee("a", "k", "old"), `"id":"o"`, `"id":"p"`, 1), at("21")+`,"parent_id":"a"`),
+		with(say, at("19")), state, {Data: []byte("{\"kind\":\"Acti")},
+		with(ohAct("c", "k", "L3", "pwd"), at("05")+`,"parent_id":"b"`), // after b, whatever its clock says
+		with(ohSee("c", "k", "here"), at("31")),
+	}
+	for i := range parts {
+		parts[i].Data = append(parts[i].Data, '\n')
+	}
+	parts = append(parts, parts[1])
+	join := mustFormat(t, openHandsV1Name)
+	rapid.Check(t, func(t *rapid.T) {
+		var out Decoded
+		err := join.New(Options{}).(PartsDecoder).DecodeParts(rapid.Permutation(parts).Draw(t, "parts"), &out)
+		if err != nil || len(out.Trajectories) != 1 || len(out.Lost) != 1 || out.Copied != 1 {
+			t.Fatalf("%v, %d trajectories, %d stretches lost, %d copies", err, len(out.Trajectories), len(out.Lost), out.Copied)
+		}
+		tr := &out.Trajectories[0]
+		var got []string
+		for _, turn := range tr.Turns {
+			got = append(got, turn.Action+" "+turn.Observation)
+		}
+		want := []string{`{"name":"shell","arguments":{"command":"ls"}} old`, `{"name":"shell","arguments":{"command":"rm"}} gone`, `{"name":"shell","arguments":{"command":"pwd"}} here`}
+		if diff := cmp.Diff(want, got); diff != "" || tr.ID != "conv-7" || tr.Agent != "m-7" || tr.System.TaskDescription != "Tidy." {
+			t.Fatalf("%q %q %q\n%s", tr.ID, tr.Agent, tr.System.TaskDescription, diff)
+		}
+	})
+}
+
+// TestEventCircle: events that name one another as parents are all there, once.
+func TestEventCircle(t *testing.T) {
+	stamps := []ohStamp{{id: "a", parent: "b"}, {id: "b", parent: "c"}, {id: "c", parent: "a"}, {id: "d", parent: "d"}, {}}
+	if diff := cmp.Diff([]int{2, 1, 0, 3, 4}, inOrder(stamps)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -21,6 +21,13 @@ type Join struct {
 	// Single are the kinds of which a run has one file: two of them in a folder are two runs. Where it is 0
 	// nothing can tell, and what lies in one folder is one run.
 	Single uint16
+	// Begins are the kinds of which each run has one: what keys joined without one is no run yet, and goes with
+	// the run of its folder. Where it is 0, what lacks nothing is a run.
+	Begins uint16
+	// Whole are the kinds of files that hold a run whole, whatever lies beside them.
+	Whole uint16
+	// Above are the kinds that lie beside a run's other files or one folder above them.
+	Above uint16
 }
 
 // Key is the hash of a name by which parts find one another.
