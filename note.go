@@ -9,7 +9,7 @@ const (
 	NoteBadUTF8        Note = iota // bytes that are not UTF-8, each replaced by U+FFFD
 	NoteLoneSurrogate              // \uD800-\uDFFF escapes without a partner, each replaced by U+FFFD
 	NoteBOM                        // byte order marks at the start of a file or member, left out
-	NoteNUL                        // U+0000 inside texts, kept
+	NoteNUL                        // U+0000 in the texts that come out, kept
 	NoteNULPadding                 // runs of NUL bytes between records, left out
 	NoteDuplicateKey               // members whose key repeats in one object; the last one counts
 	NoteNonFinite                  // NaN and Infinity literals, spelling kept
@@ -44,7 +44,8 @@ const (
 	NoteNullMember        // members that a row of columns holds as null: left out
 	NoteOpenedJSON        // texts of columns that are read as the JSON that they are
 	NoteUnseenChange      // turns whose screenshots differ and whose texts do not: context, unseen_change
-	NumNotes              = int(NoteUnseenChange) + 1
+	NoteBenchmark         // trajectories and documents that are a benchmark's, by their meta: not for training
+	NumNotes              = int(NoteBenchmark) + 1
 )
 
 var noteNames = [NumNotes]string{
@@ -52,7 +53,7 @@ var noteNames = [NumNotes]string{
 	"escapes_decoded", "extra_quotes", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
 	"non_text_parts", "emptied_messages", "unread_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
-	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged", "repeated_answers", "null_members", "opened_json", "unseen_changes",
+	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged", "repeated_answers", "null_members", "opened_json", "unseen_changes", "benchmark_records",
 }
 
 // String returns the note's name as it stands in the manifest.

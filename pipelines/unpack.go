@@ -56,11 +56,14 @@ func (u *unpacker) unpack(from source, raw frame.Record, counts *stats.Counts) i
 	return func(yield func(frame.Record, error) bool) {
 		decoder := u.decoders[from.format]
 		if from.parts != nil {
-			yield(raw, decoder.(formats.PartsDecoder).DecodeParts(u.partsOf(from, raw.Data), &u.decoded))
+			err := decoder.(formats.PartsDecoder).DecodeParts(u.partsOf(from, raw.Data), &u.decoded)
+			u.decoded.NoteTexts()
+			yield(raw, err)
 			return
 		}
 		err := decoder.Decode(raw.Data, &u.decoded)
 		if err == nil || !u.spliced(from, raw, err, counts) {
+			u.decoded.NoteTexts()
 			yield(raw, err)
 			return
 		}
@@ -72,6 +75,7 @@ func (u *unpacker) unpack(from source, raw frame.Record, counts *stats.Counts) i
 					Err: fmt.Errorf("part of a line that holds more or less than one record: %w", p.Err)}
 			} else {
 				err = decoder.Decode(part.Data, &u.decoded)
+				u.decoded.NoteTexts()
 			}
 			if !yield(part, err) {
 				return

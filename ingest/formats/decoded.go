@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"strconv"
 	"unicode/utf8"
 
@@ -100,12 +99,11 @@ func (d *Decoded) parse(raw []byte) (jsonscan.Value, error) {
 func (d *Decoded) noteRepairs(r jsonscan.Repairs) {
 	d.Notes[turnmill.NoteBadUTF8] += int64(r.BadUTF8)
 	d.Notes[turnmill.NoteNonFinite] += int64(r.NonFinite)
-	d.Notes[turnmill.NoteNUL] += int64(r.NUL)
 	d.noteInner(r)
 }
 
-// noteInner counts repairs of JSON that stands inside a string: its bytes and its U+0000 escapes have
-// been seen, as part of the string, when the record was read.
+// noteInner counts repairs of JSON that stands inside a string: its bytes have been seen, as
+// part of the string, when the record was read.
 func (d *Decoded) noteInner(r jsonscan.Repairs) {
 	d.Notes[turnmill.NoteLoneSurrogate] += int64(r.LoneSurrogate)
 	d.Notes[turnmill.NoteDuplicateKey] += int64(r.DuplicateKey)
@@ -176,7 +174,6 @@ func (d *Decoded) text(raw []byte) string {
 			b, raw = utf8.AppendRune(b, r), raw[n:]
 		}
 	}
-	d.Notes[turnmill.NoteNUL] += int64(bytes.Count(b, []byte{0}))
 	return d.arena.Close(b)
 }
 

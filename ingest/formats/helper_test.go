@@ -114,6 +114,7 @@ func decoded(d Decoder, raw []byte) string {
 	for i := range out.Documents {
 		b.Write(append(AppendDocument(nil, &out.Documents[i]), '\n'))
 	}
+	out.NoteTexts()
 	b.WriteString(noteLine(&out.Notes))
 	b.WriteString(lossLines(&out))
 	return b.String()

@@ -69,6 +69,7 @@ func sumOutcome(decode func(*Decoded) error) string {
 	if err := decode(&got); err != nil {
 		return "rejected=" + string(reasonOf(err))
 	}
+	got.NoteTexts()
 	var b strings.Builder
 	for i := range got.Trajectories {
 		run := &got.Trajectories[i]
