@@ -36,8 +36,8 @@ type IngestOptions struct {
 }
 
 // AsWorldBench writes rows of AgentWorldBench instead of the unified form: one for each turn that is to be
-// predicted, which a person's reply is not, with the turns before it. A trajectory without such a turn, and a
-// document, are dropped: no_target.
+// predicted, with the turns before it. A person's reply has none (dialogue), nor has a turn without an action
+// to answer (no_action). A trajectory without a row, and a document, are dropped: no_target.
 const AsWorldBench = "agentworldbench"
 
 // Ingest writes every trajectory and document of the inputs to out, one JSON object a line, in the order
@@ -174,21 +174,24 @@ func (g *ingester) record(from source, raw frame.Record) error {
 
 // trajectory writes a trajectory, or the rows of it.
 func (g *ingester) trajectory(t *turnmill.Trajectory) error {
-	kept := true
+	kept, turns := true, int64(len(t.Turns))
+	var without rowless
 	if g.rows {
 		var err error
-		if kept, err = g.targets(t); err != nil {
+		if without, err = g.targets(t); err != nil {
 			return err
 		}
+		kept = turns > without.actions+without.dialogue
 	} else {
 		g.line = append(formats.AppendUnified(g.line, t), '\n')
 	}
-	turns := int64(len(t.Turns))
 	g.account.rec.kept = g.account.rec.kept || kept
 	g.account.counts.Each(t.Domain, func(l *stats.Ledger) {
 		l.Trajectories.In, l.Turns.In = l.Trajectories.In+1, l.Turns.In+turns
 		if kept {
-			l.Trajectories.Out, l.Turns.Out = l.Trajectories.Out+1, l.Turns.Out+turns
+			l.Trajectories.Out, l.Turns.Out = l.Trajectories.Out+1, l.Turns.Out+turns-without.actions-without.dialogue
+			l.Turns.Drop(turnmill.ReasonNoAction, without.actions)
+			l.Turns.Drop(turnmill.ReasonDialogue, without.dialogue)
 		} else {
 			l.Trajectories.Drop(turnmill.ReasonNoTarget, 1)
 			l.Turns.Drop(turnmill.ReasonNoTarget, turns)
@@ -200,19 +203,26 @@ func (g *ingester) trajectory(t *turnmill.Trajectory) error {
 	return nil
 }
 
+// rowless counts the turns of a trajectory that have no row of their own: those without an action, and replies.
+type rowless struct{ actions, dialogue int64 }
+
 // targets writes a row for each turn of a trajectory that is to be predicted. Each repeats the turns before
-// it, so that they are written one by one. It tells whether there was any.
-func (g *ingester) targets(t *turnmill.Trajectory) (found bool, err error) {
+// it, so that they are written one by one.
+func (g *ingester) targets(t *turnmill.Trajectory) (without rowless, err error) {
 	for i := range t.Turns {
-		if t.Turns[i].Dialogue {
+		switch turn := &t.Turns[i]; {
+		case !turn.HasAction:
+			without.actions++
+			continue
+		case turn.Dialogue:
+			without.dialogue++
 			continue
 		}
-		found = true
 		g.line = append(formats.AppendWorldBench(g.line[:0], t, i), '\n')
 		if _, err := g.out.Write(g.line); err != nil {
-			return found, err
+			return without, err
 		}
 	}
 	g.line = g.line[:0]
-	return found, nil
+	return without, nil
 }

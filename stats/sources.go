@@ -223,6 +223,9 @@ func (f FormatCounts) WriteTable(w io.Writer) error {
 	lines := f.lines()
 	fmt.Fprintln(t, "format\tdomain\trecords\tout\tdropped\trejected\ttrajectories\tturns\tstates\t")
 	for _, l := range lines {
+		if l.Records.In == 0 { // there for its notes alone, which stand below
+			continue
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", l.Format, cell(l.Domain), Thousands(l.Records.In), Thousands(l.Records.Out), Thousands(l.Records.AllDropped()),
 			Thousands(l.Records.AllRejected()), Thousands(l.Trajectories.In), Thousands(l.Turns.In), Thousands(l.States))
 	}

@@ -124,8 +124,8 @@ each turn with its statistics, category and draw, OUT/rejects everything that is
 sums. No tokenizer is needed; with one, turns have their tokens as well, and fall to windows of --seq-len.
 
 INPUT is a file, a directory (walked; hidden and temporary names are skipped), a glob, or - for standard
-input. .gz and .zst are read through. The same command on an interrupted OUT goes on where it stopped. One
-recipe serves cpt and audit.
+input. .gz and .zst are read through, Parquet by its columns. The same command on an interrupted OUT goes on
+where it stopped. One recipe serves cpt and audit.
 
 INPUT may also be one finished OUT, of cpt or audit: its report is made from its own files, the inputs are not read.
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnmill/turnmill/ingest/formats"
+	"github.com/turnmill/turnmill/pipelines"
 )
 
 func newFormats(s streams) *cobra.Command {
@@ -73,5 +74,21 @@ func describeFormat(out io.Writer, f formats.Format) error {
 			fmt.Fprintf(w, "%s\t%s\n", name, line)
 		}
 	}
+	if short(f) {
+		fmt.Fprintln(w, "\tIt has one turn: a run drops it (too_few_turns), but with --min-turns 1.")
+	}
 	return w.Flush()
+}
+
+// short tells whether the sample holds turns, but fewer than a run asks for.
+func short(f formats.Format) bool {
+	var d formats.Decoded
+	if f.New(formats.Options{}).Decode([]byte(f.Doc.Sample), &d) != nil {
+		return false
+	}
+	turns := 0
+	for i := range d.Trajectories {
+		turns = max(turns, len(d.Trajectories[i].Turns))
+	}
+	return turns > 0 && turns < pipelines.DefaultOptions().MinTurns
 }

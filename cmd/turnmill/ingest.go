@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +41,8 @@ func newIngest(s streams) *cobra.Command {
 		Long: `ingest writes every trajectory and document of the inputs as one line of unified JSON, to standard output
 unless -o names a file, which may end in .gz or .zst. What cannot be read is named on standard error, one JSON
 line each, and the rest goes on. --as agentworldbench writes rows that the evaluator of AgentWorldBench reads: one
-for each turn, with the turns before it.
+for each turn, with the turns before it. A person's reply and a turn without an action have none; standard error
+says how many.
 
 With --stats it prints what each format gives by domain, and what the filters of a run would refuse of it, and
 writes no lines unless -o names a file.`,
@@ -131,6 +134,11 @@ func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
 	if err := out.finish(); err != nil {
 		return err
 	}
+	if o.As == pipelines.AsWorldBench {
+		if err := withoutRow(s.err, &counts.Ledger.Total.Turns); err != nil {
+			return err
+		}
+	}
 	if o.stats {
 		if err := o.figures(s.out); err != nil {
 			return err
@@ -141,6 +149,21 @@ func runIngest(ctx context.Context, s streams, o *ingestOptions) error {
 	if errors.As(err, &passed) {
 		passed.See = "the lines above"
 	}
+	return err
+}
+
+// withoutRow says how many turns have no row of AgentWorldBench, and why; nothing where all have.
+func withoutRow(w io.Writer, turns *stats.Account) error {
+	if turns.AllDropped() == 0 {
+		return nil
+	}
+	var why []string
+	for _, r := range slices.Sorted(maps.Keys(turns.Dropped)) {
+		if n := turns.Dropped[r]; n > 0 {
+			why = append(why, fmt.Sprintf("%s %s", r, stats.Thousands(n)))
+		}
+	}
+	_, err := fmt.Fprintf(w, "rows for %s of %s turns; left out: %s\n", stats.Thousands(turns.Out), stats.Thousands(turns.In), strings.Join(why, ", "))
 	return err
 }
 
