@@ -25,11 +25,10 @@ func (s *setup) writers() int64 {
 // memoryBudget returns how many partitions may be open at once and how many bytes may be in flight. Where not
 // every worker's cache has room, o.Workers becomes what has.
 func memoryBudget(o *Options, s *setup, window int64) (active int, budget int64, err error) {
-	writers := s.writers()
-	rest := o.Memory - s.tokenizer.bytes - writers - window - leastFlight
-	if rest < s.tokenizer.each {
-		return 0, 0, &UsageError{fmt.Errorf("--memory %d: too little for one worker; try --memory %dMiB", o.Memory, (o.Memory-rest+s.tokenizer.each)>>20+1)}
+	if err := enoughMemory(o, s, window); err != nil {
+		return 0, 0, err
 	}
+	writers, rest := s.writers(), oneWorker(o, s, window)
 	if fit := int(rest / max(1, s.tokenizer.each)); fit < o.workers() {
 		o.logger().Warn("fewer workers, for what --memory holds", "workers", fit, "asked", o.workers(), "memory_bytes", o.Memory)
 		o.Workers = fit
@@ -44,3 +43,16 @@ func memoryBudget(o *Options, s *setup, window int64) (active int, budget int64,
 
 // leastFlight is the least number of bytes in flight that is worth running with.
 const leastFlight = 16 << 20
+
+// oneWorker returns what is left for workers where one partition is open; it may be below 0.
+func oneWorker(o *Options, s *setup, window int64) int64 {
+	return o.Memory - s.tokenizer.bytes - s.writers() - window - leastFlight
+}
+
+// enoughMemory makes sure that one worker fits.
+func enoughMemory(o *Options, s *setup, window int64) error {
+	if rest := oneWorker(o, s, window); rest < s.tokenizer.each {
+		return &UsageError{fmt.Errorf("--memory %d: too little for one worker; try --memory %dMiB", o.Memory, (o.Memory-rest+s.tokenizer.each)>>20+1)}
+	}
+	return nil
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/stats"
 )
 
 // planItself looks at what the plan repeats.
@@ -81,7 +82,7 @@ func (c *checker) coverage() {
 			whole = next[i] == 0 && ranges[i] == 1
 		}
 		if !whole && !partial {
-			c.fault("plan.json", "input %s: %d of %d bytes stand in a partition", in.Path, next[i], in.Bytes)
+			c.fault("plan.json", "input %s: %s of %s bytes stand in a partition", in.Path, stats.Thousands(next[i]), stats.Thousands(in.Bytes))
 			return
 		}
 	}

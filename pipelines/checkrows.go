@@ -166,7 +166,7 @@ func (p *partitionCheck) fileRows(path string, rows int64) {
 	for _, f := range p.commit.Files {
 		if f.Path == path {
 			if f.Rows != rows {
-				p.fault(path, "%d rows, the commit says %d", rows, f.Rows)
+				p.fault(path, "%s, the commit says %s", stats.Counted(rows, "row", "rows"), stats.Thousands(f.Rows))
 			}
 			return
 		}

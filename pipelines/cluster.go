@@ -133,8 +133,8 @@ func unfinished(root string, p *Plan) error {
 	case len(missing) == 0:
 		return fmt.Errorf("%s: the run is not finished: every partition is done and there is no manifest.json; try turnmill merge %s", root, root)
 	}
-	return fmt.Errorf("%s: the run is not finished: of %s partitions %s are not done; give the same turnmill %s command again, or turnmill run %s --partition %d and so on, and then turnmill merge %s",
-		root, stats.Thousands(int64(len(p.Partitions))), stats.Thousands(int64(len(missing))), p.Pipeline, root, missing[0], root)
+	return fmt.Errorf("%s: the run is not finished: %s of %s partitions are not done; give the same turnmill %s command again, or turnmill run %s --partition %d and so on, and then turnmill merge %s",
+		root, stats.Thousands(int64(len(missing))), stats.Thousands(int64(len(p.Partitions))), p.Pipeline, root, missing[0], root)
 }
 
 // streamEnded makes sure that standard input is committed up to its end.

@@ -120,8 +120,8 @@ type ThresholdError struct {
 }
 
 func (e *ThresholdError) Error() string {
-	return fmt.Sprintf("done, but %d of %d records were %s (%.2f %%, limit %.2f %%); see %s, or raise --%s",
-		e.Records, e.Of, e.What, 100*e.Rate, 100*e.Limit, cmp.Or(e.See, "OUT/rejects"), e.Flag)
+	return fmt.Sprintf("done, but %s of %s records were %s (%.2f %%, limit %.2f %%); see %s, or raise --%s",
+		stats.Thousands(e.Records), stats.Thousands(e.Of), e.What, 100*e.Rate, 100*e.Limit, cmp.Or(e.See, "OUT/rejects"), e.Flag)
 }
 
 // Thresholds returns what of the two rates was passed, as *ThresholdError, or nil. Rates are shares of the

@@ -27,6 +27,9 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 	if o.DryRun {
 		return dryRun(ctx, &o, s, window)
 	}
+	if err := enoughMemory(&o, s, window); err != nil { // before OUT holds a plan
+		return nil, err
+	}
 	unlock, err := openOutput(&o, s)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/ingest"
 	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/stats"
 )
 
 // source says where records come from, for decoders and for positions in rejects.
@@ -248,8 +249,8 @@ func sameSize(path string, planned int64) error {
 		return err
 	}
 	if info.Size() != planned {
-		return fmt.Errorf("%s: %w: it has %d bytes, %d were planned; try to put the file back, or to plan anew with --restart",
-			path, ingest.ErrChanged, info.Size(), planned)
+		return fmt.Errorf("%s: %w: it has %s bytes, %s were planned; try to put the file back, or to plan anew with --restart",
+			path, ingest.ErrChanged, stats.Thousands(info.Size()), stats.Thousands(planned))
 	}
 	return nil
 }

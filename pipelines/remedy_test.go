@@ -69,10 +69,24 @@ func TestUnfinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, unfinished(o.Output, p), "of 3 partitions 3 are not done", "turnmill run "+o.Output+" --partition 0", "the same turnmill cpt command")
+	wantError(t, unfinished(o.Output, p), "3 of 3 partitions are not done", "turnmill run "+o.Output+" --partition 0", "the same turnmill cpt command")
 	mustRun(t, o)
 	if err := os.Remove(filepath.Join(o.Output, commitPath(2))); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, unfinished(o.Output, p), "of 3 partitions 1 are not done", "--partition 2")
+	wantError(t, unfinished(o.Output, p), "1 of 3 partitions are not done", "--partition 2")
+}
+
+// TestLittleMemory: a run that --memory has no room for leaves nothing that another plan would be refused for.
+func TestLittleMemory(t *testing.T) {
+	o := small(t)
+	enough := o.Memory
+	o.Memory = 1 << 20
+	_, err := CPT(context.Background(), o)
+	wantUsage(t, err, "--memory 1048576: too little for one worker; try --memory ")
+	if _, err := os.Stat(filepath.Join(o.Output, "plan.json")); err == nil {
+		t.Error("a plan was written")
+	}
+	o.Memory, o.SeqLen = enough, o.SeqLen+100
+	mustRun(t, o)
 }

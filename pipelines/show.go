@@ -473,15 +473,15 @@ func (o *ShowOptions) surprise(commits []*Commit, tokens bool) error {
 func (o *ShowOptions) missing(what string, n int64) error {
 	switch {
 	case o.ID != "":
-		return &UsageError{fmt.Errorf("--id %q: no %s of %s has it; there are %d", o.ID, what, o.Path, n)}
+		return &UsageError{fmt.Errorf("--id %q: no %s of %s has it; there are %s", o.ID, what, o.Path, stats.Thousands(n))}
 	case o.Category != "":
-		return &UsageError{fmt.Errorf("--category %s: no %s of %s has such a turn; there are %d", o.Category, what, o.Path, n)}
+		return &UsageError{fmt.Errorf("--category %s: no %s of %s has such a turn; there are %s", o.Category, what, o.Path, stats.Thousands(n))}
 	case o.NearBorder:
-		return &UsageError{fmt.Errorf("--near-border: no %s of %s has a turn near a bound of the table; there are %d", what, o.Path, n)}
+		return &UsageError{fmt.Errorf("--near-border: no %s of %s has a turn near a bound of the table; there are %s", what, o.Path, stats.Thousands(n))}
 	case o.Surprising:
-		return &UsageError{fmt.Errorf("--surprising: no %s of %s has a turn that is not sure to be kept; there are %d", what, o.Path, n)}
+		return &UsageError{fmt.Errorf("--surprising: no %s of %s has a turn that is not sure to be kept; there are %s", what, o.Path, stats.Thousands(n))}
 	}
-	return &UsageError{fmt.Errorf("--row %d: no such %s of %s; there are %d, counted from 0", o.Row, what, o.Path, n)}
+	return &UsageError{fmt.Errorf("--row %d: no such %s of %s; there are %s, counted from 0", o.Row, what, o.Path, stats.Thousands(n))}
 }
 
 // readRow reads one row of a shard.

@@ -253,6 +253,14 @@ func smallCounts() *Counts {
 	return c
 }
 
+func TestCounted(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 rows", 1: "1 row", 2: "2 rows", 1234567: "1,234,567 rows"} {
+		if got := Counted(n, "row", "rows"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 123456: "123,456", 1234567: "1,234,567", -1: "-1", -999: "-999", -1000: "-1,000"} {
 		if got := Thousands(n); got != want {

@@ -194,6 +194,14 @@ func (c *Counts) DomainOrder() []turnmill.Domain {
 	})
 }
 
+// Counted writes a number and what it is a number of: "1 row", "1,234 rows".
+func Counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Thousands(n) + " " + many
+}
+
 // Thousands writes n with a comma between each three digits.
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)

@@ -45,11 +45,12 @@ encodes the inputs again, in memory, and compares every byte.`,
 				fmt.Fprintln(s.err, note)
 			}
 			if r.Audit {
-				fmt.Fprintf(s.out, "ok: %s files, %s turns, %s examples%s\n", stats.Thousands(r.Files), stats.Thousands(r.Turns), stats.Thousands(r.Examples), r.Inputs)
+				fmt.Fprintf(s.out, "ok: %s, %s, %s%s\n", stats.Counted(r.Files, "file", "files"), stats.Counted(r.Turns, "turn", "turns"),
+					stats.Counted(r.Examples, "example", "examples"), r.Inputs)
 				return nil
 			}
-			fmt.Fprintf(s.out, "ok: %s files, %s rows, %s turns, %s tokens, %s trained%s\n", stats.Thousands(r.Files), stats.Thousands(r.Rows),
-				stats.Thousands(r.Turns), stats.Thousands(r.Tokens), stats.Thousands(r.Trained), r.Inputs)
+			fmt.Fprintf(s.out, "ok: %s, %s, %s, %s, %s trained%s\n", stats.Counted(r.Files, "file", "files"), stats.Counted(r.Rows, "row", "rows"),
+				stats.Counted(r.Turns, "turn", "turns"), stats.Counted(r.Tokens, "token", "tokens"), stats.Thousands(r.Trained), r.Inputs)
 			return nil
 		},
 	}

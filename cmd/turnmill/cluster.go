@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnmill/turnmill/pipelines"
+	"github.com/turnmill/turnmill/stats"
 )
 
 // partitionVariables are where schedulers say which partition a task runs, the first that is set winning.
@@ -76,9 +77,13 @@ func newPlanOf(s streams, pipeline, short string) *cobra.Command {
 					empty++
 				}
 			}
-			fmt.Fprintf(s.out, "%d partitions, 0 to %d\n", n, n-1)
+			numbers := ", 0 to " + strconv.Itoa(n-1) // as --partition takes them
+			if n == 1 {
+				numbers = ", 0"
+			}
+			fmt.Fprintf(s.out, "%s%s\n", stats.Counted(int64(n), "partition", "partitions"), numbers)
 			if empty > 0 {
-				fmt.Fprintf(s.err, "%d of them have nothing to read: only JSON lines are cut inside a file, plain ones and those in zstd frames, and Parquet at its row groups\n", empty)
+				fmt.Fprintf(s.err, "%s of them have nothing to read: only JSON lines are cut inside a file, plain ones and those in zstd frames, and Parquet at its row groups\n", stats.Thousands(int64(empty)))
 			}
 			if o.DryRun {
 				return nil

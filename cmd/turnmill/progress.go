@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/turnmill/turnmill/pipelines"
+	"github.com/turnmill/turnmill/stats"
 )
 
 // meter shows how far a run has come: a bar on a terminal, a line now and then elsewhere, or nothing.
@@ -68,7 +69,8 @@ func (m *meter) counts() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.now
-	return fmt.Sprintf("%d records, %d rows, %d dropped, %d rejected", p.Records, p.Rows, p.Dropped, p.Rejected)
+	return fmt.Sprintf("%s, %s, %s dropped, %s rejected", stats.Counted(p.Records, "record", "records"), stats.Counted(p.Rows, "row", "rows"),
+		stats.Thousands(p.Dropped), stats.Thousands(p.Rejected))
 }
 
 // show is called by one goroutine after every outcome.
