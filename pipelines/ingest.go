@@ -52,7 +52,7 @@ func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts,
 	if err != nil {
 		return nil, err
 	}
-	g, err := newIngester(&o, inputs, out)
+	g, err := newIngester(&o, inputs, heeding{ctx, out})
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func ingestStream(ctx context.Context, o *IngestOptions, opts *Options, out io.W
 		return nil, err
 	}
 	defer s.close()
-	g, err := newIngester(o, []PlanInput{s.input}, out)
+	g, err := newIngester(o, []PlanInput{s.input}, heeding{ctx, out})
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +88,19 @@ func ingestStream(ctx context.Context, o *IngestOptions, opts *Options, out io.W
 	g.counts.AddNotes(stats.InputNotes, &sum.notes)
 	g.judge.read(s.input.Format, &sum)
 	return g.counts, err
+}
+
+// heeding writes until the run is stopped: a record of many turns may have rows for hours.
+type heeding struct {
+	ctx context.Context
+	out io.Writer
+}
+
+func (h heeding) Write(p []byte) (int, error) {
+	if h.ctx.Err() != nil {
+		return 0, context.Cause(h.ctx)
+	}
+	return h.out.Write(p)
 }
 
 func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) (*ingester, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -151,3 +152,28 @@ func TestRecordedRuns(t *testing.T) {
 		t.Error("no rows: nothing is proven")
 	}
 }
+
+// TestIngestRowsStop: a record with many rows ends when the run is stopped, not with its last row.
+func TestIngestRowsStop(t *testing.T) {
+	var turns []string
+	for i := range 50 {
+		turns = append(turns, fmt.Sprintf(`{"action":"a%d","observation":"b"}`, i))
+	}
+	record := fmt.Sprintf(`{"id":"a","domain":"terminal","turns":[%s]}`+"\n", strings.Join(turns, ","))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	stopped, rows := errors.New("stopped"), 0
+	out := writerFunc(func(p []byte) (int, error) {
+		if rows++; rows == 3 {
+			cancel(stopped)
+		}
+		return len(p), nil
+	})
+	_, err := Ingest(ctx, IngestOptions{Inputs: []string{"-"}, Format: "auto", Domain: "auto", Stdin: strings.NewReader(record), As: AsWorldBench, MaxRecord: 1 << 20}, out)
+	if !errors.Is(err, stopped) || rows != 3 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

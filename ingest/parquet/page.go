@@ -37,7 +37,7 @@ const (
 )
 
 // headBytes is enough for most headers; the largest holds two long texts as bounds.
-const headBytes, mostHead = 256, 16 << 20
+const headBytes, mostHead = 256, 64 << 20
 
 func walkPages(m *format.ColumnMetaData, in io.ReaderAt) pageWalk {
 	from := chunkStart(m)
