@@ -119,7 +119,10 @@ func written(text string, blocks []block, got [][]string) string {
 		for _, l := range got[i] {
 			printed = append(printed, strings.TrimRight(indent+l, " "))
 		}
-		lines = slices.Concat(lines[:b.line-1], printed, []string{""}, lines[b.end-1:])
+		if len(got[i]) > 0 {
+			printed = append(printed, "")
+		}
+		lines = slices.Concat(lines[:b.line-1], printed, lines[b.end-1:])
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
