@@ -55,8 +55,17 @@ func (c *Chain) look(text string, blanks bool) {
 	if p := &c.page; p.short(text, c.patterns.lines) {
 		p.head(text)
 		p.blank = p.blank && blanks
-		c.failures.captcha = c.failures.captcha || p.meets(text, c.patterns.captcha)
-		c.failures.httpError = c.failures.httpError || p.meets(text, c.patterns.httpError)
+		f, captcha, httpError := &c.failures, c.patterns.captcha, c.patterns.httpError
+		f.captcha = f.captcha || p.metByHeads(text, captcha)
+		f.httpError = f.httpError || p.metByHeads(text, httpError)
+		if f.captcha && f.httpError || p.lines > max(captcha.textLines, httpError.textLines) {
+			return
+		}
+		p.eachText(text, func(part string) bool {
+			f.captcha = f.captcha || p.metByText(part, text, captcha)
+			f.httpError = f.httpError || p.metByText(part, text, httpError)
+			return f.captcha && f.httpError
+		})
 	}
 }
 
@@ -66,14 +75,14 @@ func opensBlank(t *turnmill.Turn) bool {
 		strings.Contains(t.Action, "tab_new") || strings.Contains(t.Action, "newTab") || strings.Contains(t.Action, "open_tab")
 }
 
-// meets tells whether a screen, whose head is known, meets one of the rules.
-func (p *page) meets(text string, r *pageRules) bool {
+// metByHeads tells whether a screen, whose head is known, meets one of the rules that ask for no text.
+func (p *page) metByHeads(text string, r *pageRules) bool {
 	for i := range r.rules {
 		if q := &r.rules[i]; q.text == nil && p.lines <= q.lines && len(text) <= q.lines*lineBytes && p.metByHead(q) {
 			return true
 		}
 	}
-	return p.lines <= r.textLines && p.eachText(text, func(part string) bool { return p.metByText(part, text, r) })
+	return false
 }
 
 // short counts lines; it tells whether there are any, and at most limit.

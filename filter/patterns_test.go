@@ -96,17 +96,18 @@ func TestRefusalsOfAnyScript(t *testing.T) {
 
 // A pattern that asks for a text and for more is met by a page that has all of it.
 func TestPatternOfSeveralParts(t *testing.T) {
-	r := compileRules([]Pattern{{Title: "shop", Text: "closed*"}})
-	var p page
+	c, err := New(nil, Options{Patterns: &Patterns{Captcha: []Pattern{{Title: "shop", Text: "closed*"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for text, want := range map[string]bool{
 		"RootWebArea 'Shop'\n\tStaticText 'Closed today'": true,
 		"RootWebArea 'Bank'\n\tStaticText 'Closed today'": false,
 		"RootWebArea 'Shop'\n\tStaticText 'Open today'":   false,
 	} {
-		p.short(text, r.lines)
-		p.head(text)
-		if got := p.meets(text, r); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
+		c.failures = failures{}
+		if c.look(text, false); c.failures.captcha != want {
+			t.Errorf("%q: %v, want %v", text, !want, want)
 		}
 	}
 }

@@ -46,12 +46,8 @@ func (d *droidBot) DecodeParts(parts []Part, out *Decoded) error {
 	clear(d.byHash)
 	clear(d.seen)
 	d.readParts(parts, out, d)
-	if d.kinds == 0 {
-		return out.refuseWhole(droidBotName, "no event and no screen in it")
-	}
-	if lacks := droidBotLacks(d.kinds); lacks != "" {
-		out.reset()
-		return reject(turnmill.ReasonMissingPart, "%s", lacks)
+	if err := out.complete(droidBotName, d.kinds, "no event and no screen in it", droidBotLacks); err != nil {
+		return err
 	}
 	d.play()
 	return nil

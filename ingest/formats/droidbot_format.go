@@ -73,11 +73,7 @@ func droidKind(v jsonscan.Value) (kind uint16, why string, marks int) {
 }
 
 func recogniseDroidBot(v jsonscan.Value) (why string, marks int) {
-	if v.Kind() == jsonscan.Array && v.Len() > 0 {
-		v = v.At(0)
-	}
-	_, why, marks = droidKind(v)
-	return why, marks
+	return recognisePart(v, droidKind)
 }
 
 func droidBotPart(v jsonscan.Value, p *Parts) {

@@ -45,12 +45,8 @@ func (c *openCUA) DecodeParts(parts []Part, out *Decoded) error {
 	out.reset()
 	c.out, c.kinds, c.actions, c.dumps, c.name, c.about = out, 0, c.actions[:0], c.dumps[:0], "", ""
 	c.readParts(parts, out, c)
-	if c.kinds == 0 {
-		return out.refuseWhole(openCUAName, "no part of a recording in it")
-	}
-	if lacks := openCUALacks(c.kinds); lacks != "" {
-		out.reset()
-		return reject(turnmill.ReasonMissingPart, "%s", lacks)
+	if err := out.complete(openCUAName, c.kinds, "no part of a recording in it", openCUALacks); err != nil {
+		return err
 	}
 	c.play()
 	return nil

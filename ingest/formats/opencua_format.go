@@ -85,11 +85,7 @@ func cuaKind(v jsonscan.Value) (kind uint16, why string, marks int) {
 }
 
 func recogniseOpenCUA(v jsonscan.Value) (why string, marks int) {
-	if v.Kind() == jsonscan.Array && v.Len() > 0 {
-		v = v.At(0)
-	}
-	_, why, marks = cuaKind(v)
-	return why, marks
+	return recognisePart(v, cuaKind)
 }
 
 func openCUAPart(v jsonscan.Value, p *Parts) {

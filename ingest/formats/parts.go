@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/internal/jsonscan"
 )
 
@@ -104,6 +105,27 @@ func (r *partReader) decodeOne(raw []byte, out *Decoded, decode func([]Part, *De
 	err := decode(r.one[:], out)
 	r.one[0] = Part{}
 	return err
+}
+
+// complete refuses a run with nothing of its format in it, or with too little.
+func (d *Decoded) complete(format string, kinds uint16, nothing string, lacks func(uint16) string) error {
+	if kinds == 0 {
+		return d.refuseWhole(format, nothing)
+	}
+	if what := lacks(kinds); what != "" {
+		d.reset()
+		return reject(turnmill.ReasonMissingPart, "%s", what)
+	}
+	return nil
+}
+
+// recognisePart is Format.Recognise for values that are parts, or lists of them.
+func recognisePart(v jsonscan.Value, kindOf func(jsonscan.Value) (uint16, string, int)) (why string, marks int) {
+	if v.Kind() == jsonscan.Array && v.Len() > 0 {
+		v = v.At(0)
+	}
+	_, why, marks = kindOf(v)
+	return why, marks
 }
 
 func (r *partReader) readParts(parts []Part, out *Decoded, to valueReader) {

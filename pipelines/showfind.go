@@ -1,0 +1,206 @@
+package pipelines
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/mask"
+	"github.com/turnmill/turnmill/shard/arrow"
+	"github.com/turnmill/turnmill/stats"
+)
+
+var errFound = errors.New("found")
+
+// findRow returns the turns of the trajectory that the options ask for, and the place of the row.
+func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number int64, err error) {
+	var found []stats.TurnRow
+	last, rows := place{row: -1}, int64(-1)
+	wanted, err := o.wantedTurn(p)
+	if err != nil {
+		return nil, at, 0, err
+	}
+	commits, err := commitsOf(o.Path, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, at, 0, &UsageError{unfinished(o.Path, p)}
+	}
+	if err != nil {
+		return nil, at, 0, err
+	}
+	if o.Surprising {
+		if err := o.surprise(commits, p.tokens()); err != nil {
+			return nil, at, 0, err
+		}
+	}
+	for i := range commits {
+		var group []stats.TurnRow
+		search := func() error { // looks at one trajectory, whole
+			for k := range group {
+				t := &group[k]
+				if t.Shard == "" {
+					continue
+				}
+				if here := (place{t.Shard, t.Row}); here != last {
+					last = here
+					rows++
+				}
+				if wanted(t, rows) {
+					found, at = append([]stats.TurnRow(nil), group...), last
+					return errFound
+				}
+			}
+			return nil
+		}
+		err := eachTurn(o.Path, i, func(batch []stats.TurnRow) error {
+			for _, t := range batch {
+				if len(group) > 0 && group[0].Trajectory != t.Trajectory {
+					if err := search(); err != nil {
+						return err
+					}
+					group = group[:0]
+				}
+				group = append(group, t)
+			}
+			return nil
+		})
+		if err == nil {
+			err = search()
+		}
+		if errors.Is(err, errFound) {
+			return found, at, rows, nil
+		}
+		if err != nil {
+			return nil, at, 0, err
+		}
+	}
+	if rows < 0 {
+		return nil, at, 0, noRows(o.Path, commits)
+	}
+	return nil, at, 0, o.missing("row", rows+1)
+}
+
+// noRows says why a run has no row: what its turns and trajectories were lost to.
+func noRows(root string, commits []*Commit) error {
+	all := stats.NewCounts()
+	for _, c := range commits {
+		all.Add(c.Counts)
+	}
+	l := all.Ledger.Total
+	var why []string
+	for _, a := range []struct {
+		what    string
+		account stats.Account
+	}{{"records", l.Records}, {"trajectories", l.Trajectories}, {"turns", l.Turns}} {
+		if lost := lostTo(&a.account); lost != "" {
+			why = append(why, a.what+" "+lost)
+		}
+	}
+	if len(why) == 0 {
+		why = append(why, "nothing, its inputs hold no record")
+	}
+	return &UsageError{fmt.Errorf("%s: the run has no rows. What was lost: %s. Try turnmill show INPUT, which shows what is dropped", root, strings.Join(why, "; "))}
+}
+
+// wantedTurn returns what tells whether a turn, in the row of a number, is what the options ask for.
+func (o *ShowOptions) wantedTurn(p *Plan) (func(t *stats.TurnRow, row int64) bool, error) {
+	table, err := mask.FromSpec(p.Mask.Table)
+	if err != nil {
+		return nil, fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
+	}
+	borders := table.Borders()
+	return func(t *stats.TurnRow, row int64) bool {
+		switch {
+		case o.ID != "":
+			return t.ID == o.ID
+		case o.Category != "":
+			return t.Category == o.Category && t.TargetTokens > 0
+		case o.NearBorder:
+			return decided(t, p.tokens()) && nearBorders(&table, borders, countsOf(t)) != nil
+		}
+		return row == o.Row
+	}, nil
+}
+
+// surprise makes Row the row with the turn that has most new words of all that are not sure to be kept.
+func (o *ShowOptions) surprise(commits []*Commit, tokens bool) error {
+	most, row := int32(-1), int64(-1)
+	last := place{row: -1}
+	for i := range commits {
+		err := eachTurn(o.Path, i, func(batch []stats.TurnRow) error {
+			for k := range batch {
+				t := &batch[k]
+				if t.Shard == "" {
+					continue
+				}
+				if here := (place{t.Shard, t.Row}); here != last {
+					last = here
+					row++
+				}
+				if fresh := t.ObservationWords - t.SharedWords; decided(t, tokens) && t.Keep < 1 && fresh > most {
+					most, o.Row = fresh, row
+				}
+			}
+			return nil
+		}, "shard", "row", "category", "keep", "status", "reason", "observation_words", "shared_words", "target_tokens")
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case row < 0:
+		return noRows(o.Path, commits)
+	case most < 0:
+		return o.missing("row", row+1)
+	}
+	return nil
+}
+
+// missing says that nothing is what the options ask for, among n rows or trajectories.
+func (o *ShowOptions) missing(what string, n int64) error {
+	switch {
+	case o.ID != "":
+		return &UsageError{fmt.Errorf("--id %q: no %s of %s has it; there are %s", o.ID, what, o.Path, stats.Thousands(n))}
+	case o.Category != "":
+		return &UsageError{fmt.Errorf("--category %s: no %s of %s has such a turn; there are %s", o.Category, what, o.Path, stats.Thousands(n))}
+	case o.NearBorder:
+		return &UsageError{fmt.Errorf("--near-border: no %s of %s has a turn near a bound of the table; there are %s", what, o.Path, stats.Thousands(n))}
+	case o.Surprising:
+		return &UsageError{fmt.Errorf("--surprising: no %s of %s has a turn that is not sure to be kept; there are %s", what, o.Path, stats.Thousands(n))}
+	}
+	return &UsageError{fmt.Errorf("--row %d: no such %s of %s; there are %s, counted from 0", o.Row, what, o.Path, stats.Thousands(n))}
+}
+
+// readRow reads one row of a shard.
+func readRow(root string, p *Plan, shard string, n int64) (*arrow.Row, error) {
+	profile, ok := arrow.ParseProfile(p.Config.Profile)
+	if !ok {
+		return nil, fmt.Errorf("plan.json: profile %q is not known", p.Config.Profile)
+	}
+	f, err := os.Open(filepath.Join(root, filepath.FromSlash(shard)))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	r, err := arrow.NewReader(f, info.Size(), shard, profile)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		row, err := r.Next()
+		if err == io.EOF {
+			return nil, fmt.Errorf("%s: %w: no row %d", shard, turnmill.ErrCorrupt, n)
+		}
+		if err != nil || row.Number == n {
+			return row, err
+		}
+	}
+}
