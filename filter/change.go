@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/internal/volatile"
 )
 
 // comparison compares screens. What it finds of a turn is remembered, because two filters ask.
@@ -54,7 +55,7 @@ const longestLine = 32 << 10
 const mostFocus = 64
 
 // same tells whether two screens differ in volatile parts alone. Lines that differ are compared without what
-// appendStable leaves out; those that are nothing but volatile are passed over. A change of focus counts
+// volatile.Append leaves out; those that are nothing but volatile are passed over. A change of focus counts
 // where the action is aimed at the element.
 func (s *comparison) same(a, b, action string) bool {
 	if a == b {
@@ -85,7 +86,7 @@ func (s *comparison) same(a, b, action string) bool {
 		case len(y.stable) == 0 && y.rest != "":
 			y.step()
 			continue
-		case string(x.stable) != string(y.stable) && !sameClock(x.stable, y.stable):
+		case string(x.stable) != string(y.stable) && !volatile.SameClock(x.stable, y.stable):
 			return false
 		case x.focus != y.focus:
 			if focused++; focused > mostFocus || aimed(action, x.line, y.line) {
@@ -126,7 +127,7 @@ func (d *side) cut() {
 
 func (d *side) settle() {
 	if !d.folded {
-		d.stable, d.focus = appendStable(d.stable[:0], d.line)
+		d.stable, d.focus = volatile.Append(d.stable[:0], d.line)
 		d.folded = true
 	}
 }
@@ -134,7 +135,7 @@ func (d *side) settle() {
 // sameButID tells whether two lines are equal behind their elements' ids, which is what most that differ are.
 func sameButID(x, y string) bool {
 	a, b := strings.TrimLeft(x, "\t "), strings.TrimLeft(y, "\t ")
-	if n, m := idLength(a), idLength(b); n > 0 && m > 0 {
+	if n, m := volatile.IDLength(a), volatile.IDLength(b); n > 0 && m > 0 {
 		return a[n:] == b[m:] && x[:len(x)-len(a)] == y[:len(y)-len(b)]
 	}
 	return false
@@ -159,7 +160,7 @@ func names(action, id string) bool {
 		}
 		i += from
 		end := i + len(id)
-		if (i == 0 || !wordByte(action[i-1])) && (end == len(action) || !wordByte(action[end])) {
+		if (i == 0 || !volatile.WordByte(action[i-1])) && (end == len(action) || !volatile.WordByte(action[end])) {
 			return true
 		}
 		from = i + 1
@@ -170,7 +171,7 @@ func names(action, id string) bool {
 // AndroidWorld's lists.
 func elementID(line string) string {
 	line = strings.TrimLeft(line, " \t")
-	if n := idLength(line); n > 0 {
+	if n := volatile.IDLength(line); n > 0 {
 		return line[1 : n-1]
 	}
 	if i := strings.Index(line, `"index": `); i >= 0 {
@@ -180,21 +181,4 @@ func elementID(line string) string {
 		}
 	}
 	return ""
-}
-
-// idLength returns the length of an element's id in brackets, or 0: letters and at least one digit.
-func idLength(s string) int {
-	const longest = 14
-	digits := false
-	for i := 1; i < min(len(s), longest) && s[0] == '['; i++ {
-		switch c := s[i]; {
-		case c == ']' && digits:
-			return i + 1
-		case c >= '0' && c <= '9':
-			digits = true
-		case !wordByte(c):
-			return 0
-		}
-	}
-	return 0
 }

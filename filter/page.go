@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/internal/volatile"
 )
 
 // page finds the parts of a screen's text by which patterns know it, whatever its representation:
@@ -194,40 +195,12 @@ func (open *openQuotes) next(line string) (inner, after string, ok bool) {
 		if kind < 0 || open[kind] {
 			continue
 		}
-		if end := closing(line, i); end > 0 {
+		if end := volatile.Closing(line, i); end > 0 {
 			return line[i+1 : end], line[end+1:], true
 		}
-		open[kind] = !apostrophe(line, i)
+		open[kind] = !volatile.Apostrophe(line, i)
 	}
 	return "", "", false
-}
-
-// closing returns where the string that is opened at i ends, or 0. An apostrophe inside a word is no quote,
-// and one behind a backslash ends nothing.
-func closing(line string, i int) int {
-	quote := line[i]
-	if apostrophe(line, i) {
-		return 0
-	}
-	for k := i + 1; k < len(line); k++ {
-		switch {
-		case line[k] == '\\':
-			k++
-		case line[k] == quote && (quote == '"' || k+1 == len(line) || !wordByte(line[k+1])):
-			return k
-		}
-	}
-	return 0
-}
-
-// apostrophe tells whether the quote at i stands in a word. NNetNav's trees write StaticText'x' without a
-// blank.
-func apostrophe(line string, i int) bool {
-	return line[i] == '\'' && i > 0 && wordByte(line[i-1]) && !strings.HasSuffix(line[:i], "StaticText")
-}
-
-func wordByte(c byte) bool {
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
 func (p *page) metByHead(q *rule) bool {

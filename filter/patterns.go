@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/turnmill/turnmill/internal/volatile"
 )
 
 // Patterns are the texts by which captcha, http-error and retry-cycle know what they refuse. They are data:
@@ -339,7 +341,7 @@ func appendFoldedRune(dst []byte, r rune) []byte {
 	case r == '’' || r == '‘' || r == '`':
 		return append(dst, '\'')
 	case r < utf8.RuneSelf:
-		return append(dst, lower(byte(r)))
+		return append(dst, volatile.Lower(byte(r)))
 	}
 	return utf8.AppendRune(dst, unicode.ToLower(r))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/internal/jsonscan"
+	"github.com/turnmill/turnmill/internal/volatile"
 )
 
 // toolSet holds the names that one action space declares. Decoders leave the source's own JSON there:
@@ -280,7 +281,7 @@ func foldedEqual(a, b string) bool {
 		if a == "" || b == "" {
 			return a == b && some
 		}
-		if lower(a[0]) != lower(b[0]) {
+		if volatile.Lower(a[0]) != volatile.Lower(b[0]) {
 			return false
 		}
 		a, b, some = a[1:], b[1:], true
@@ -293,11 +294,4 @@ func afterSigns(s string) string {
 		i++
 	}
 	return s[i:]
-}
-
-func lower(c byte) byte {
-	if c >= 'A' && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
 }

@@ -1,8 +1,8 @@
-package filter
+package volatile
 
 import "strings"
 
-// appendStable appends a line of a screen without its volatile parts, and tells whether its element has the
+// Append appends a line of a screen without its volatile parts, and tells whether its element has the
 // focus. What is left out, or stands as its first word alone:
 //
 //	[a51] at the start                          ids are given anew when a page is rendered
@@ -14,7 +14,7 @@ import "strings"
 //	... notification: ...                       on Android, the whole line
 //
 // Values, checks, numbers and all other texts count.
-func appendStable(dst []byte, line string) (stable []byte, focus bool) {
+func Append(dst []byte, line string) (stable []byte, focus bool) {
 	if strings.Contains(line, " notification: ") && (strings.Contains(line, "content_description") || strings.Contains(line, " [")) {
 		return dst[:0], false
 	}
@@ -23,7 +23,7 @@ func appendStable(dst []byte, line string) (stable []byte, focus bool) {
 		i++
 	}
 	dst = append(dst, line[:i]...)
-	if n := idLength(line[i:]); n > 0 {
+	if n := IDLength(line[i:]); n > 0 {
 		i += n
 	}
 	end := 0 // of the quoted text at hand
@@ -36,11 +36,11 @@ func appendStable(dst []byte, line string) (stable []byte, focus bool) {
 				continue
 			}
 			if kind := strings.IndexByte(`'"`, c); kind >= 0 && !open[kind] {
-				end = closing(line, i) + 1
-				open[kind] = end == 1 && !apostrophe(line, i) // nothing ends it, nor what comes later
+				end = Closing(line, i) + 1
+				open[kind] = end == 1 && !Apostrophe(line, i) // nothing ends it, nor what comes later
 			}
 		}
-		if i == 0 || !wordByte(line[i-1]) {
+		if i == 0 || !WordByte(line[i-1]) {
 			if n, keep := volatile(line[i:]); n > 0 {
 				dst = append(dst, line[i:i+keep]...)
 				i += n
@@ -73,7 +73,7 @@ func focusMark(s string) (n int, has bool) {
 		return 0, false
 	}
 	for i := range focusMarks {
-		if m := &focusMarks[i]; strings.HasPrefix(s, m.text) && (len(s) == len(m.text) || !wordByte(s[len(m.text)])) {
+		if m := &focusMarks[i]; strings.HasPrefix(s, m.text) && (len(s) == len(m.text) || !WordByte(s[len(m.text)])) {
 			return len(m.text), m.has
 		}
 	}
@@ -191,14 +191,14 @@ const mostMinutes = 10
 // halfDay is in seconds. Times are compared within it: a clock of twelve hours goes from 12:59 to 1:00.
 const halfDay = 12 * 3600
 
-// sameClock tells whether two lines differ in the time of a clock alone, which has moved on by at most
+// SameClock tells whether two lines differ in the time of a clock alone, which has moved on by at most
 // mostMinutes. A clock is a text that is a time and nothing else, a time in a line that names a clock, or one
 // with seconds behind its date: an alarm set to another hour is a change.
-func sameClock(a, b []byte) bool {
+func SameClock(a, b []byte) bool {
 	clock := containsFold(a, "clock")
 	i, k := 0, 0
 	for i < len(a) && k < len(b) {
-		if i == 0 || !wordByte(a[i-1]) || a[i-1] == 'T' {
+		if i == 0 || !WordByte(a[i-1]) || a[i-1] == 'T' {
 			was, n, exact := timeOf(a[i:])
 			now, m, _ := timeOf(b[k:])
 			if n > 0 && m > 0 {
@@ -295,7 +295,7 @@ func dated(before []byte) bool {
 func containsFold(a []byte, word string) bool {
 	for i := 0; i+len(word) <= len(a); i++ {
 		k := 0
-		for k < len(word) && lower(a[i+k]) == word[k] {
+		for k < len(word) && Lower(a[i+k]) == word[k] {
 			k++
 		}
 		if k == len(word) {
