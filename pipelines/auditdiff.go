@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -11,8 +12,8 @@ import (
 
 // Diff is what the figures of two finished runs differ in: two corpora, or one with two tables.
 type Diff struct {
-	Unit  string // of lengths: tokens where both runs have them, else characters
-	Lines []DiffLine
+	Unit  string     `json:"unit"` // of lengths: tokens where both runs have them, else characters
+	Lines []DiffLine `json:"lines"`
 }
 
 // DiffLine compares two shares of one domain. Turns is a share of its turns that the mask decided about, Length of
@@ -37,6 +38,19 @@ func (l *DiffLine) Moved() float64 {
 		return math.Abs(s[0] - s[1])
 	}
 	return max(apart(l.Turns), apart(l.Length))
+}
+
+// MarshalJSON writes a line with its members in this order. A share that a run does not have is null.
+func (l *DiffLine) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Domain  string   `json:"domain"`
+		ShareOf string   `json:"share_of"`
+		TurnsA  *float64 `json:"turns_a"`
+		TurnsB  *float64 `json:"turns_b"`
+		LengthA *float64 `json:"length_a"`
+		LengthB *float64 `json:"length_b"`
+		Moved   float64  `json:"moved"`
+	}{l.Domain, l.What, number(l.Turns[0]), number(l.Turns[1]), number(l.Length[0]), number(l.Length[1]), l.Moved()})
 }
 
 // DriftError says that a share has moved further than it may: exit code 3.

@@ -64,14 +64,25 @@ func runReport(cmd *cobra.Command, s streams, o *cptOptions, run string) error {
 	return nil
 }
 
+// diffOptions are the flags of a comparison.
+type diffOptions struct {
+	runs      []string
+	tolerance float64
+	json      bool
+}
+
+// diffFlags are their names.
+var diffFlags = [...]string{"diff", "tolerance", "json"}
+
 // runDiff compares two finished runs.
-func runDiff(cmd *cobra.Command, s streams, runs []string, tolerance float64) error {
+func runDiff(cmd *cobra.Command, s streams, o *diffOptions) error {
+	runs, tolerance := o.runs, o.tolerance
 	if len(runs) != 2 {
 		return usage(fmt.Errorf("--diff: want two finished runs, as in --diff A B, not %d", len(runs)))
 	}
 	var errs []error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "diff" && f.Name != "tolerance" {
+		if !slices.Contains(diffFlags[:], f.Name) {
 			errs = append(errs, fmt.Errorf("--%s: it says nothing about two finished runs; leave it out", f.Name))
 		}
 	})
@@ -81,6 +92,9 @@ func runDiff(cmd *cobra.Command, s streams, runs []string, tolerance float64) er
 	d, err := pipelines.DiffRuns(cmd.Context(), runs[0], runs[1], tolerance)
 	if d == nil {
 		return err
+	}
+	if o.json {
+		return errors.Join(writeJSON(s.out, diffJSON{runs[0], runs[1], tolerance, drifted(err), d}), err)
 	}
 	const form = "%-14s %-12s %8s %8s %8s   %8s %8s %8s%s\n"
 	fmt.Fprintf(s.out, "A %s\nB %s\n\n", visible(runs[0]), visible(runs[1]))
@@ -94,6 +108,24 @@ func runDiff(cmd *cobra.Command, s streams, runs []string, tolerance float64) er
 		fmt.Fprintf(s.out, form, visible(l.Domain), l.What, points(l.Turns[0]), points(l.Turns[1]), moved(l.Turns), points(l.Length[0]), points(l.Length[1]), moved(l.Length), mark)
 	}
 	return err
+}
+
+// diffJSON is a comparison as one object, with its members in this order.
+type diffJSON struct {
+	A         string  `json:"a"`
+	B         string  `json:"b"`
+	Tolerance float64 `json:"tolerance"`
+	Over      int     `json:"over"` // lines that have moved by more
+	*pipelines.Diff
+}
+
+// drifted is how many shares have moved by more than they may.
+func drifted(err error) int {
+	var drift *pipelines.DriftError
+	if errors.As(err, &drift) {
+		return drift.Lines
+	}
+	return 0
 }
 
 // points writes a share in points; a run without such turns has none.
@@ -114,8 +146,7 @@ func moved(s [2]float64) string {
 func newAudit(s streams) *cobra.Command {
 	o := &cptOptions{Options: pipelines.DefaultOptions()}
 	o.Pipeline = "audit"
-	var diff []string
-	tolerance := 0.01
+	diff := &diffOptions{tolerance: 0.01}
 	cmd := &cobra.Command{
 		Use:   "audit INPUT... -o OUT | OUT | --diff A B",
 		Short: "What the mask does to a corpus, before anything is trained",
@@ -135,11 +166,16 @@ is 3 when a share moves by more than --tolerance.`,
   turnmill audit 'traj/*.traj' -o out --mask-table table.yaml
   turnmill audit runs/ -o out --tokenizer qwen3/tokenizer.json
   turnmill audit out
-  turnmill audit --diff before after --tolerance 0.005`,
+  turnmill audit --diff before after --tolerance 0.005
+  turnmill audit --diff before after --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(diff) > 0 {
-				return runDiff(cmd, s, append(diff, args...), tolerance)
+			if len(diff.runs) > 0 {
+				diff.runs = append(diff.runs, args...)
+				return runDiff(cmd, s, diff)
+			}
+			if diff.json || cmd.Flags().Changed("tolerance") {
+				return usage(errors.New("--json, --tolerance: for two finished runs, as in --diff A B; leave them out, or name the runs"))
 			}
 			if len(args) == 1 && o.recipe == "" && pipelines.IsRun(args[0]) {
 				return runReport(cmd, s, o, args[0])
@@ -158,8 +194,9 @@ is 3 when a share moves by more than --tolerance.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringArrayVar(&diff, "diff", nil, "compare two finished runs, `A` and B: their shares of categories and of what is kept")
-	fs.Float64Var(&tolerance, "tolerance", tolerance, "for --diff: above this difference `X` of two shares the exit code is 3")
+	fs.StringArrayVar(&diff.runs, "diff", nil, "compare two finished runs, `A` and B: their shares of categories and of what is kept")
+	fs.Float64Var(&diff.tolerance, "tolerance", diff.tolerance, "for --diff: above this difference `X` of two shares the exit code is 3")
+	fs.BoolVar(&diff.json, "json", false, "for --diff: one JSON object instead of a table")
 	fs.AddFlagSet(without(o.flags(), rowFlags[:]))
 	return cmd
 }
