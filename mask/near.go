@@ -67,22 +67,8 @@ func (b Border) Near(t *Table, c Counts) (beyond turnmill.Category, near bool) {
 }
 
 func (b Border) close(t *Table, c Counts) bool {
-	if b.Row < 0 {
-		at := float64(t.Short)
-		return distance(float64(c.ObservationChars), at) <= nearRatio*at
-	}
-	var x float64
-	var defined bool
-	switch b.on {
-	case overlap:
-		x, defined = c.Overlap()
-	case novelty:
-		x, defined = c.Novelty()
-	default:
-		x, defined = c.LengthRatio()
-		return defined && distance(x, b.at) <= nearRatio*b.at
-	}
-	return defined && distance(x, b.at) <= nearShare
+	apart, within, defined := b.distance(t, c)
+	return defined && apart <= within
 }
 
 func distance(a, b float64) float64 {

@@ -245,13 +245,7 @@ func markedExcerpts(table *mask.Table, action, observation string) (a, o excerpt
 }
 
 func (x *excerpt) mark(e *mask.Explanation, own []string, escapes bool) {
-	flat := func(piece string) (pairs []int) {
-		for _, m := range e.Marks(piece, own, escapes) {
-			pairs = append(pairs, m.Bytes, int(m.Kind))
-		}
-		return pairs
-	}
-	x.HeadMarks, x.TailMarks = flat(x.Head), flat(x.Tail)
+	x.HeadMarks, x.TailMarks = marksOf(e, x.Head, own, escapes), marksOf(e, x.Tail, own, escapes)
 }
 
 // excerptOf cuts the middle out of a long text.

@@ -29,7 +29,10 @@ type ShowOptions struct {
 	// NearBorder means the first row with a turn that stands near a bound of the table (mask.Border.Near), Surprising
 	// the row with the turn that has most new words of all that are not sure to be kept.
 	NearBorder, Surprising bool
-	Tokenizer              string // "" means the one that local.json names
+	// Nth says which of several is shown, from 1: of the trajectories with this ID, or of the rows with such a turn. 0
+	// means the first, and with ID that all of them are counted, which takes the whole reading.
+	Nth       int64
+	Tokenizer string // "" means the one that local.json names
 	// Given names the flags of the command line. One that would change nothing, since it is for the other kind of
 	// path, is refused.
 	Given []string
@@ -44,6 +47,9 @@ type Shown struct {
 	Window    int             `json:"window,omitempty"`  // of the trajectory's rows this is the one, from 1
 	Windows   int             `json:"windows,omitempty"` // rows that the trajectory has
 	Number    int64           `json:"number"`            // of the row, as --row counts
+	Match     int64           `json:"match,omitempty"`   // of several with the ID, or such a turn: this is the one, from 1
+	Matches   int64           `json:"matches,omitempty"` // how many there are, where they were counted
+	From      *ShownFrom      `json:"from,omitempty"`    // where it was read
 	ID        string          `json:"id"`
 	Domain    turnmill.Domain `json:"domain"`
 	Source    string          `json:"source,omitempty"`
@@ -54,6 +60,17 @@ type Shown struct {
 	Dropped   turnmill.Reason `json:"dropped,omitempty"` // a trajectory that a filter refuses
 	System    string          `json:"system,omitempty"`
 	Turns     []ShownTurn     `json:"turns"`
+}
+
+// ShownFrom is where a trajectory was read: its place in a file, or of a row the record's number in its partition and
+// the files that the partition reads.
+type ShownFrom struct {
+	Path      string   `json:"path,omitempty"` // of the input, or of a run as its plan names it; "" where Files are several
+	Line      int64    `json:"line,omitempty"` // from 1; 0: no lines there
+	Offset    *int64   `json:"offset,omitempty"`
+	Partition *int     `json:"partition,omitempty"`
+	Record    *int64   `json:"record,omitempty"` // of the partition's that were decoded, from 0
+	Files     []string `json:"files,omitempty"`  // the first and the last of several
 }
 
 // ShownTurn is one turn with its texts, statistics and reasons.
@@ -75,13 +92,27 @@ type ShownTurn struct {
 	Keep        float64         `json:"keep"`
 	Draw        *float64        `json:"draw,omitempty"` // in [0, 1); kept when below keep; nil where nothing is drawn by turn
 	Kept        bool            `json:"kept"`
-	Rules       []string        `json:"rules,omitempty"` // rows of the table whose bounds hold, the deciding one first
-	Near        []string        `json:"near,omitempty"`  // borders of the table nearby, and the category beyond each
-	Tokens      [2]int32        `json:"tokens"`          // action with its end token, observation without
+	Rules       []string        `json:"rules,omitempty"`     // rows of the table whose bounds hold, the deciding one first
+	Near        []string        `json:"near,omitempty"`      // borders of the table nearby, and the category beyond each
+	RunnerUp    string          `json:"runner_up,omitempty"` // category without the deciding row
+	Nearest     *ShownBorder    `json:"nearest,omitempty"`   // border that parts the turn from another category
+	Tokens      [2]int32        `json:"tokens"`              // action with its end token, observation without
 	Target      int32           `json:"target_tokens"`
 	Trained     int32           `json:"trained_tokens"`
 	Span        *turnmill.Span  `json:"span,omitempty"`          // of the observation in the row, end token included; nil when the turn is in no row
 	Drawn       []turnmill.Span `json:"trained_spans,omitempty"` // mode token: the tokens of the row that are trained
+	// Marks of the two texts are pairs of bytes and kind: 0 plain, 1 words of this side alone, 2 words of both. Without
+	// them a text was longer than 64 KiB, or is empty.
+	ActionMarks      []int `json:"action_marks,omitempty"`
+	ObservationMarks []int `json:"observation_marks,omitempty"`
+}
+
+// ShownBorder is a border of the table, how far the turn stands from it, and the category beyond.
+type ShownBorder struct {
+	Border string  `json:"border"`
+	On     string  `json:"on"`    // overlap, novelty, length_ratio, observation_chars
+	Apart  float64 `json:"apart"` // in what On is measured in
+	Beyond string  `json:"beyond"`
 }
 
 // Show explains one row of a run, or one trajectory of an input.
@@ -150,7 +181,7 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, at, number, err := findRow(o, p)
+	turns, at, number, err := findRow(ctx, o, p)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +190,12 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 		return nil, err
 	}
 	s := &Shown{Shard: at.shard, Row: at.row, Number: number, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
-		Tokens: len(row.IDs), Mask: p.Mask.Mode, Objective: p.Config.Objective}
+		Tokens: len(row.IDs), Mask: p.Mask.Mode, Objective: p.Config.Objective, From: at.from(p, turns[0].Record), Match: o.match(o.Nth)}
+	if o.ID != "" && o.Nth == 0 {
+		if s.Matches, err = countID(ctx, o, p); err != nil {
+			return nil, err
+		}
+	}
 	format, err := chat.New(p.Chat.Name, model, chat.Options{Date: p.Config.ChatDate})
 	if err != nil {
 		return nil, err
@@ -174,6 +210,7 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 		shown := explainTurn(t, &table, p.Mask)
 		if t.Shard != "" {
 			v.turn(s, &shown, t)
+			shown.mark(&table)
 			if p.Mask.Mode == mask.ModeToken.String() {
 				shown.Drawn = trainedSpans(row.Labels, t)
 			}
@@ -182,6 +219,14 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 		s.Turns = append(s.Turns, shown)
 	}
 	return s, nil
+}
+
+// match is the number among several of what is shown, or 0 where there is but one.
+func (o *ShowOptions) match(n int64) int64 {
+	if o.ID == "" && o.Category == "" && !o.NearBorder {
+		return 0
+	}
+	return max(n, 1)
 }
 
 // lostTo lists the reasons of an account, the most frequent first.
@@ -260,9 +305,32 @@ func explainTurn(t *stats.TurnRow, table *mask.Table, m MaskInfo) ShownTurn {
 		for _, i := range mask.Matching(table, countsOf(t)) {
 			s.Rules = append(s.Rules, table.Rows[i].String())
 		}
-		s.Near = nearBorders(table, table.Borders(), countsOf(t))
+		borders := table.Borders()
+		s.Near = nearBorders(table, borders, countsOf(t))
+		s.RunnerUp = mask.RunnerUp(table, countsOf(t)).String()
+		if n, ok := mask.NearestBorder(table, borders, countsOf(t)); ok {
+			s.Nearest = &ShownBorder{n.Border.Name(table), n.Border.On(), n.Apart, n.Beyond.String()}
+		}
 	}
 	return s
+}
+
+// mark finds the words of both texts that the other one has too, and those that it has not.
+func (t *ShownTurn) mark(table *mask.Table) {
+	if t.Category == "" || len(t.Action) > markBytes || len(t.Observation) > markBytes {
+		return
+	}
+	e := mask.Explain(table, &turnmill.Turn{Action: t.Action, Observation: t.Observation})
+	t.ActionMarks = marksOf(&e, t.Action, e.Action, mask.Escaped(t.Action))
+	t.ObservationMarks = marksOf(&e, t.Observation, e.Observation, mask.Escaped(t.Observation))
+}
+
+// marksOf returns the marks of a piece of a text as pairs of bytes and kind.
+func marksOf(e *mask.Explanation, piece string, own []string, escapes bool) (pairs []int) {
+	for _, m := range e.Marks(piece, own, escapes) {
+		pairs = append(pairs, m.Bytes, int(m.Kind))
+	}
+	return pairs
 }
 
 // nearBorders names the borders that a turn stands near, with the category beyond each.

@@ -1,11 +1,13 @@
 package pipelines
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -18,9 +20,9 @@ import (
 var errFound = errors.New("found")
 
 // findRow returns the turns of the trajectory that the options ask for, and the place of the row.
-func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number int64, err error) {
+func findRow(ctx context.Context, o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number int64, err error) {
 	var found []stats.TurnRow
-	last, rows := place{row: -1}, int64(-1)
+	last, rows, matches := place{row: -1}, int64(-1), int64(0)
 	wanted, err := o.wantedTurn(p)
 	if err != nil {
 		return nil, at, 0, err
@@ -40,16 +42,21 @@ func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number i
 	for i := range commits {
 		var group []stats.TurnRow
 		search := func() error { // looks at one trajectory, whole
+			counted := false // of a row, or with an id of a trajectory, one turn counts
 			for k := range group {
 				t := &group[k]
 				if t.Shard == "" {
 					continue
 				}
 				if here := (place{t.Shard, t.Row}); here != last {
-					last = here
+					last, counted = here, counted && o.ID != ""
 					rows++
 				}
-				if wanted(t, rows) {
+				if counted || !wanted(t, rows) {
+					continue
+				}
+				counted = true
+				if matches++; matches >= o.Nth {
 					found, at = append([]stats.TurnRow(nil), group...), last
 					return errFound
 				}
@@ -57,6 +64,9 @@ func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number i
 			return nil
 		}
 		err := eachTurn(o.Path, i, func(batch []stats.TurnRow) error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			for _, t := range batch {
 				if len(group) > 0 && group[0].Trajectory != t.Trajectory {
 					if err := search(); err != nil {
@@ -81,7 +91,50 @@ func findRow(o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number i
 	if rows < 0 {
 		return nil, at, 0, noRows(o.Path, commits)
 	}
-	return nil, at, 0, o.missing("row", rows+1)
+	return nil, at, 0, o.missing("row", rows+1, matches)
+}
+
+// countID returns how many trajectories and documents of a run have the ID and a row.
+func countID(ctx context.Context, o *ShowOptions, p *Plan) (n int64, err error) {
+	commits, err := commitsOf(o.Path, p)
+	if err != nil {
+		return 0, err
+	}
+	for i := range commits {
+		last := int64(-1)
+		err := eachTurn(o.Path, i, func(batch []stats.TurnRow) error {
+			for k := range batch {
+				if t := &batch[k]; t.ID == o.ID && t.Shard != "" && t.Trajectory != last {
+					last = t.Trajectory
+					n++
+				}
+			}
+			return context.Cause(ctx)
+		}, "id", "trajectory", "shard")
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// from says which record of which partition a row was made of, and of which file where that follows.
+func (at place) from(p *Plan, record int64) *ShownFrom {
+	var i int
+	if _, err := fmt.Sscanf(path.Base(at.shard), "data-p%d-", &i); err != nil || i < 0 {
+		return nil
+	}
+	f := &ShownFrom{Partition: &i, Record: &record}
+	if p.streams() {
+		f.Path = streamPath
+	} else if i < len(p.Partitions) && len(p.Partitions[i]) > 0 {
+		ranges := p.Partitions[i]
+		first, last := p.Inputs[ranges[0].Input].Path, p.Inputs[ranges[len(ranges)-1].Input].Path
+		if f.Path = first; first != last {
+			f.Path, f.Files = "", []string{first, last}
+		}
+	}
+	return f
 }
 
 // noRows says why a run has no row: what its turns and trajectories were lost to.
@@ -155,14 +208,16 @@ func (o *ShowOptions) surprise(commits []*Commit, tokens bool) error {
 	case row < 0:
 		return noRows(o.Path, commits)
 	case most < 0:
-		return o.missing("row", row+1)
+		return o.missing("row", row+1, 0)
 	}
 	return nil
 }
 
-// missing says that nothing is what the options ask for, among n rows or trajectories.
-func (o *ShowOptions) missing(what string, n int64) error {
+// missing says that nothing is what the options ask for, among n rows or trajectories; or fewer matches than Nth.
+func (o *ShowOptions) missing(what string, n, matches int64) error {
 	switch {
+	case matches > 0:
+		return &UsageError{fmt.Errorf("--nth %d: what is asked for is there %s, in %s", o.Nth, stats.Counted(matches, "time", "times"), o.Path)}
 	case o.ID != "":
 		return &UsageError{fmt.Errorf("--id %q: no %s of %s has it; there are %s", o.ID, what, o.Path, stats.Thousands(n))}
 	case o.Category != "":

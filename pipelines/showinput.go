@@ -1,9 +1,11 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/turnmill/turnmill"
@@ -28,19 +30,25 @@ func showInput(ctx context.Context, o *ShowOptions) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.most, v.searching = -1, o.Surprising
+	v.most, v.searching, v.paths = -1, o.Surprising, map[string]string{}
+	for i := range inputs {
+		v.paths[inputs[i].Path] = asGiven(o.Path, paths[i])
+	}
 	err = v.read(ctx, inputs, paths)
 	if err == nil && v.searching && v.most >= 0 { // it is known which one: to that, in a second reading
 		v.searching, v.n, v.lost = false, 0, 0
 		err = v.read(ctx, inputs, paths)
 	}
-	if errors.Is(err, errFound) {
-		return v.found, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errFound) {
 		return nil, err
 	}
-	err = o.missing("trajectory or document", v.n)
+	if v.found != nil {
+		if err == nil { // everything was read
+			v.found.Matches = v.matches
+		}
+		return v.found, nil
+	}
+	err = o.missing("trajectory or document", v.n, v.matches)
 	if v.lost > 0 {
 		err = &UsageError{fmt.Errorf("%w; %d files or records could not be read, the first: %w", err, v.lost, v.why)}
 	}
@@ -68,8 +76,12 @@ type inputView struct {
 	best      int64 // its trajectory
 	searching bool  // for that
 	found     *Shown
-	lost      int   // files and records that could not be read
-	why       error // the first of them
+	paths     map[string]string // of the machine, by those of the plan
+	matches   int64             // trajectories and documents that are what is asked for, so far
+	at        source
+	raw       frame.Record // that is being looked at
+	lost      int          // files and records that could not be read
+	why       error        // the first of them
 }
 
 func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
@@ -96,15 +108,17 @@ func (v *inputView) visit(from source, raw frame.Record, err error) error {
 		v.lose(from, err)
 		return nil
 	}
-	for _, err := range v.unpack(from, raw, v.counts) {
+	for part, err := range v.unpack(from, raw, v.counts) {
 		if err != nil {
 			v.lose(from, err)
 			continue
 		}
+		v.at, v.raw = from, part
 		for i := range v.decoded.Documents {
-			if d := &v.decoded.Documents[i]; v.wantedDocument(d) {
-				v.found = v.document(d)
-				return errFound
+			if d := &v.decoded.Documents[i]; v.wantedDocument(d) && v.match() {
+				if v.find(v.document(d)) {
+					return errFound
+				}
 			}
 			v.n++
 		}
@@ -113,14 +127,42 @@ func (v *inputView) visit(from source, raw frame.Record, err error) error {
 			if t.ID == "" {
 				t.ID, v.scratch = formats.ContentID(t, v.scratch)
 			}
-			if v.wanted(t) {
-				v.found = v.explain(t)
-				return errFound
+			if v.wanted(t) && v.match() {
+				if v.find(v.explain(t)) {
+					return errFound
+				}
 			}
 			v.n++
 		}
 	}
 	return nil
+}
+
+// asGiven is a path below an input as the command names the input.
+func asGiven(input, path string) string {
+	if base, err := filepath.Abs(input); err == nil {
+		if rel, err := filepath.Rel(base, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(input, rel)
+		}
+	}
+	return path
+}
+
+// match counts what is asked for, and tells whether it is the one to show.
+func (v *inputView) match() bool {
+	v.matches++
+	return v.found == nil && v.matches >= v.options.Nth
+}
+
+// find keeps what is shown, with its place, and tells whether that is all: without Nth those with the ID are counted.
+func (v *inputView) find(s *Shown) bool {
+	pos := position(v.at, v.raw)
+	s.Match, s.From = v.options.match(v.matches), &ShownFrom{Path: cmp.Or(v.paths[pos.Path], pos.Path), Line: pos.Line}
+	if pos.Line == 0 && v.at.parts == nil {
+		s.From.Offset = &pos.Offset
+	}
+	v.found = s
+	return v.options.ID == "" || v.options.Nth > 0
 }
 
 func (v *inputView) lose(from source, err error) {
@@ -197,7 +239,7 @@ func countsIn(d *turnmill.MaskDecision) mask.Counts {
 // explain decides about a trajectory as a run would, without tokens.
 func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 	verdicts, reason := v.filters.Apply(t, nil)
-	s := &Shown{Row: v.n, ID: strings.Clone(t.ID), Domain: turnmill.Domain(strings.Clone(string(t.Domain))), Source: t.Source,
+	s := &Shown{Row: v.n, ID: strings.Clone(t.ID), Domain: turnmill.Domain(strings.Clone(string(t.Domain))), Source: strings.Clone(t.Source),
 		Mask: v.options.Mask, Objective: v.options.Objective, Dropped: reason}
 	var parts []string
 	for _, p := range t.System.Parts() {
@@ -205,7 +247,7 @@ func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 			parts = append(parts, p)
 		}
 	}
-	s.System = strings.Join(parts, "\n\n")
+	s.System = strings.Clone(strings.Join(parts, "\n\n"))
 	for i := range t.Turns {
 		turn := &t.Turns[i]
 		d := v.mask.Decide(t.ID, turn)
@@ -220,6 +262,7 @@ func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 		setDecision(&row, &d)
 		shown := explainTurn(&row, &v.options.MaskTable, MaskInfo{Mode: v.options.Mask, Seed: v.options.Seed})
 		shown.State, shown.Action, shown.Observation, shown.Tool = strings.Clone(turn.State), strings.Clone(turn.Action), strings.Clone(turn.Observation), strings.Clone(turn.Tool)
+		shown.mark(&v.options.MaskTable)
 		s.Turns = append(s.Turns, shown)
 	}
 	return s

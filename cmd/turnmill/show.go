@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/pipelines"
-	"github.com/turnmill/turnmill/stats"
 )
 
 type showOptions struct {
@@ -35,8 +35,12 @@ func newShow(s streams) *cobra.Command {
 		Use:   "show OUT|INPUT",
 		Short: "One row or trajectory in colour: trained, context, masked and why",
 		Long: `show explains one row of a finished run OUT, turn by turn: role, words, statistics, category, the rule that
-fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one trajectory before any tokenizer;
---format to --train-dialogue are for an INPUT alone, since a run has its own.`,
+fired, the runner-up, the nearest border of the table, the draw, tokens. In a terminal words that action and
+observation share, and words of one side alone, have a colour each; with NO_COLOR, or where there is no terminal,
+nothing has, and --json holds them as marks. Of an INPUT it shows one trajectory before any tokenizer; --format to
+--train-dialogue are for an INPUT alone, since a run has its own.
+
+Where several trajectories have the --id, the first is shown with their number, and --nth shows another.`,
 		Example: "  turnmill show out --row 3\n  turnmill show out --category echo\n  turnmill show out --surprising\n  turnmill show runs/a.jsonl --id run-17",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -59,6 +63,7 @@ fired and the other rules that hold, the draw, tokens. Of an INPUT it shows one 
 	fs.StringVar(&o.Category, "category", "", "the first with a turn of category `C` that the mask decides about")
 	fs.BoolVar(&o.NearBorder, "near-border", false, "the first with a turn that would be of another category were one bound of the table a little off")
 	fs.BoolVar(&o.Surprising, "surprising", false, "the one with the turn that says most new words of all that the table may leave out")
+	decimalVar(fs, &o.Nth, "nth", "of several with the ID, or such a turn, the one of number `N`, from 1")
 	fs.BoolVar(&o.json, "json", false, "one JSON object instead of text")
 	fs.BoolVar(&o.full, "full", false, "texts whole instead of their first lines")
 	fs.StringVar(&o.ShowOptions.Tokenizer, "tokenizer", "", "the run's tokenizer `T`, where it is now")
@@ -84,6 +89,9 @@ func runShow(ctx context.Context, s streams, o *showOptions) error {
 	}
 	if o.Row < 0 {
 		return usage(fmt.Errorf("--row %d: want 0 or more", o.Row))
+	}
+	if slices.Contains(o.Given, "nth") && (o.Nth < 1 || o.ID == "" && o.Category == "" && !o.NearBorder) {
+		return usage(fmt.Errorf("--nth %d: want 1 or more, beside --id, --category or --near-border", o.Nth))
 	}
 	if o.maskTable != "" {
 		table, err := readMaskTable(o.maskTable)
@@ -165,214 +173,4 @@ func categories() string {
 		names[i] = turnmill.Category(i).String()
 	}
 	return strings.Join(names, ", ")
-}
-
-// painter writes a Shown for a person.
-type painter struct {
-	out    io.Writer
-	colour bool
-	lines  int // of each text; 0 means all
-	err    error
-}
-
-// The colours by what becomes of a text.
-const (
-	plain   = ""
-	dim     = "\x1b[2m"
-	green   = "\x1b[32m"
-	yellow  = "\x1b[33m"
-	red     = "\x1b[31m"
-	bold    = "\x1b[1m"
-	noStyle = "\x1b[0m"
-)
-
-func (p *painter) printf(style, format string, args ...any) {
-	if p.err != nil {
-		return
-	}
-	text := fmt.Sprintf(format, args...)
-	if p.colour && style != plain {
-		// Each line is coloured on its own, so that pagers keep the colour.
-		body, end := strings.TrimSuffix(text, "\n"), text[len(strings.TrimSuffix(text, "\n")):]
-		text = style + strings.ReplaceAll(body, "\n", noStyle+"\n"+style) + noStyle + end
-	}
-	_, p.err = io.WriteString(p.out, text)
-}
-
-func (p *painter) row(s *pipelines.Shown) {
-	if s.Shard != "" {
-		p.printf(bold, "%s, row %d\n", s.Shard, s.Row)
-		if s.Windows > 1 {
-			p.printf(plain, "window %d of %d of its trajectory; this one is --row %d\n", s.Window, s.Windows, s.Number)
-		}
-		p.printf(plain, "id %s, domain %s, source %s: %s tokens, %s trained\n", label(s.ID), label(string(s.Domain)), label(s.Source),
-			stats.Thousands(int64(s.Tokens)), stats.Thousands(int64(s.Trained)))
-	} else {
-		p.printf(bold, "trajectory %d\n", s.Row)
-		p.printf(plain, "id %s, domain %s, source %s\n", label(s.ID), label(string(s.Domain)), label(s.Source))
-	}
-	p.legend(s)
-	if s.Dropped != "" {
-		p.printf(red, "dropped: %s\n", s.Dropped)
-	}
-	if s.System != "" {
-		p.printf(bold, "\nsystem")
-		p.printf(plain, "  context\n")
-		p.text(dim, s.System, false)
-	}
-	for i := range s.Turns {
-		p.turn(s, &s.Turns[i])
-	}
-}
-
-func (p *painter) legend(s *pipelines.Shown) {
-	p.printf(plain, "mask %s; colours: ", s.Mask)
-	p.printf(green, "trained")
-	p.printf(plain, ", ")
-	p.printf(dim, "context")
-	p.printf(plain, ", ")
-	p.printf(yellow, "masked")
-	p.printf(plain, ", ")
-	p.printf(red, "dropped\n")
-}
-
-func (p *painter) turn(s *pipelines.Shown, t *pipelines.ShownTurn) {
-	style, what := outcomeOf(t)
-	p.printf(bold, "\nturn %d", t.Turn)
-	p.printf(style, "  %s", what)
-	if t.Tool != "" {
-		p.printf(plain, "  tool %s", label(t.Tool))
-	}
-	p.printf(plain, "\n")
-	if t.Category != "" {
-		p.statistics(s, t)
-	}
-	lost := s.Shard != "" && t.Span == nil // a run keeps no text of what is in no row
-	if t.State != "" {
-		p.printf(plain, "  state\n")
-		p.text(dim, t.State, false)
-	}
-	action, observation := dim, style
-	trained := [2]string{"", fmt.Sprintf(", %d trained", t.Trained)}
-	switch {
-	case t.Category == "":
-	case s.Objective == "policy":
-		action, observation = style, dim
-		trained = [2]string{trained[1], ""}
-	case s.Objective == "all":
-		action = style
-		trained[1] += " with the action's"
-	}
-	if t.Category != "" {
-		p.printf(plain, "  action%s\n", tokens(t.Tokens[0], " with its end token"+trained[0]))
-		p.text(action, t.Action, lost)
-	}
-	n := t.Tokens[1]
-	with := ""
-	if t.Category != "" && t.Span != nil {
-		n, with = n+1, " with its end token"
-	}
-	p.printf(plain, "  observation%s\n", tokens(n, with+trained[1]))
-	p.text(observation, t.Observation, lost)
-}
-
-func tokens(n int32, more string) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("  %s tokens%s", stats.Thousands(int64(n)), more)
-}
-
-func outcomeOf(t *pipelines.ShownTurn) (style, what string) {
-	switch {
-	case t.Status == "dropped":
-		return red, "dropped: " + t.Reason
-	case t.Status == "context" && t.Reason == "masked":
-		return yellow, "masked"
-	case t.Status == "context":
-		return dim, "context: " + t.Reason
-	}
-	return green, "trained"
-}
-
-func (p *painter) statistics(s *pipelines.Shown, t *pipelines.ShownTurn) {
-	p.printf(plain, "  %s, keep %.4g", t.Category, t.Keep)
-	if t.Draw != nil {
-		sign := "<"
-		if !t.Kept {
-			sign = ">="
-		}
-		p.printf(plain, "; draw %.4f %s %.4g", *t.Draw, sign, t.Keep)
-	}
-	p.printf(plain, "\n  words: action %d, observation %d, shared %d; characters: %d, %d\n", t.Words[0], t.Words[1], t.Words[2], t.Chars[0], t.Chars[1])
-	p.printf(plain, "  overlap %s, novelty %s, jaccard %s, length ratio %s\n", figure(t.Overlap), figure(t.Novelty), figure(t.Jaccard), figure(t.LengthRatio))
-	for _, near := range t.Near {
-		p.printf(yellow, "  near %s\n", near)
-	}
-	switch {
-	case len(t.Rules) == 0:
-		p.printf(plain, "  rule: no row of the table holds\n")
-	case len(t.Rules) == 1:
-		p.printf(plain, "  rule: %s\n", t.Rules[0])
-	default:
-		p.printf(plain, "  rule: %s (holds too: %s)\n", t.Rules[0], strings.Join(t.Rules[1:], "; "))
-	}
-}
-
-func figure(f *float64) string {
-	if f == nil {
-		return "undefined"
-	}
-	return fmt.Sprintf("%.3f", *f)
-}
-
-// label returns a name of the content's, which may hold anything, fit for a terminal.
-func label(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return visible(s)
-}
-
-// text writes a text, indented, cut to some lines and without control characters that would steer the
-// terminal.
-func (p *painter) text(style, s string, lost bool) {
-	const width = 160
-	if lost {
-		p.printf(style, "    (in no row; turnmill show INPUT has it)\n")
-		return
-	}
-	if s == "" {
-		p.printf(style, "    (empty)\n")
-		return
-	}
-	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
-	for i, line := range lines {
-		if p.lines > 0 && i == p.lines {
-			p.printf(plain, "    ... %d more lines\n", len(lines)-i)
-			return
-		}
-		line = visible(line)
-		if r := []rune(line); p.lines > 0 && len(r) > width {
-			line = string(r[:width]) + fmt.Sprintf(" ... %d more characters", len(r)-width)
-		}
-		p.printf(style, "    %s\n", line)
-	}
-}
-
-// visible shows control characters as symbols; a line feed is one too.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return r
-		case r < 0x20:
-			return 0x2400 + r
-		case r == 0x7F:
-			return 0x2421
-		case r >= 0x80 && r < 0xA0:
-			return 0xFFFD
-		}
-		return r
-	}, s)
 }
