@@ -11,8 +11,11 @@
 // trajectory, which can stand in no other place, are encoded so at once, and any other one a second time
 // where a window begins or ends with it.
 //
+//	sample   | system | turn ... turn | target: action, reasoning, answer |     loss on the answer alone
+//
 // A turn is never split. One that does not fit beside the system prompt is dropped and the next window
-// starts after it. A row without a trained token does not leave this package.
+// starts after it. A row without a trained token does not leave this package. A sample leaves out
+// whole turns from the oldest on, never the target.
 package shard
 
 import (
@@ -41,6 +44,16 @@ const (
 	StateChanged
 	StateNever
 )
+
+// Shows tells whether the state of turn i is written. The observation before it is that of the turn before
+// in the trajectory, turns that were filtered included.
+func (m StateMode) Shows(t *turnmill.Trajectory, i int) bool {
+	before := ""
+	if i > 0 {
+		before = t.Turns[i-1].Observation
+	}
+	return m == StateAlways || m == StateChanged && t.Turns[i].State != before
+}
 
 // Options are the settings of a Builder.
 type Options struct {
@@ -140,6 +153,7 @@ type piece struct {
 	turn                int // position in Trajectory.Turns
 	all                 turnmill.Span
 	action, observation turnmill.Span
+	prompt              int32 // tokens of a system prompt inside the turn
 	form                form
 	differs             bool // the published template would differ
 }
@@ -252,7 +266,7 @@ func (b *Builder) encode(t *turnmill.Trajectory, targets []Target, system int32)
 		if err != nil {
 			return false, err
 		}
-		if inside := b.text.Prompt - p.all.Start; int(system+inside) >= b.options.SeqLen {
+		if int(system+p.prompt) >= b.options.SeqLen {
 			return false, nil
 		}
 		if b.lean {
@@ -283,28 +297,13 @@ func (b *Builder) loss(p piece) int32 {
 
 // piece writes turn i in the given form at the end of the text.
 func (b *Builder) piece(t *turnmill.Trajectory, i int, as form) (piece, error) {
-	turn := &t.Turns[i]
-	place := chat.Place{State: turn.State, Last: as.last}
-	before := "" // the observation before this turn, filtered turns included
-	if i > 0 {
-		before = t.Turns[i-1].Observation
-	}
-	if b.options.State == StateNever || b.options.State == StateChanged && turn.State == before {
-		place.State = ""
-	}
-	if as.first {
-		place.First = &t.System
-	}
+	turn, place := &t.Turns[i], b.place(t, i, as)
 	start := int32(len(b.text.IDs))
 	b.format.Turn(b.text, turn, place)
 	if err := b.text.Err(); err != nil {
 		return piece{}, fmt.Errorf("turn %d: %w", turn.Index, err)
 	}
-	return piece{
-		turn: i, all: turnmill.Span{Start: start, End: int32(len(b.text.IDs))},
-		action: b.text.Action, observation: b.text.Observation,
-		form: as, differs: b.format.Differs(turn, place),
-	}, nil
+	return b.last(i, start, as, b.format.Differs(turn, place)), nil
 }
 
 func (b *Builder) drop(i int, reason turnmill.Reason) {

@@ -18,11 +18,19 @@
 //	gemma     <bos><start_of_turn>user⏎{system}⏎⏎{action}<end_of_turn>⏎   1 to 3, not 4; the system prompt
 //	          <start_of_turn>model⏎{observation}<end_of_turn>⏎            is in a row's first user message
 //
+//	reasoning before the answer of a sample: <think>⏎{reasoning}⏎</think>⏎⏎{answer}, in every family
+//
 //	document  [begin of text] {text} <|endoftext|>, <|end_of_text|>, <｜end▁of▁sentence｜> or <eos>
 //
 // With a current state the user message is "Current state:⏎{state}⏎⏎Action:⏎{action}". Content stays
 // verbatim: where the family's published template would trim or cut it, the text is kept and the row
 // counted. Control tokens are looked up by name and never come out of content.
+//
+// Reasoning stands before the answer that a row ends with and nowhere else, as published templates strip it
+// from what came before. It is trained with its tags, less what the generation prompt of the family already
+// holds: <think>⏎ in R1's, nothing in Qwen3's, which the model has to open by itself. Options.Thinking says
+// that the prompt opens it: Qwen3-Thinking's and Qwen3.5's do. Where a tokenizer has no such tags as tokens
+// (Qwen2.5, Llama, Gemma, V3), no template writes reasoning, and the same text is plain text.
 //
 // The token that ends a message belongs to its span: it is what a model has to say to stop. DeepSeek's user
 // message has none of its own, and ends where <｜Assistant｜> begins.
@@ -43,7 +51,8 @@ const DefaultDate = "26 Jul 2024"
 
 // Options are the settings of a format.
 type Options struct {
-	Date string // of a dated format, as the template writes it; "" means DefaultDate
+	Date     string // of a dated format, as the template writes it; "" means DefaultDate
+	Thinking bool   // the model's generation prompt ends with "<think>\n", whatever the family's does
 }
 
 // Format is one family's form. It is read-only and safe for concurrent use.
@@ -52,6 +61,7 @@ type Format struct {
 	begin, endOfText        int32 // control ids; none where there is no such token
 	system, user, assistant controls
 	scaffold, lastScaffold  int // added tokens in what every turn, and a row's last, adds to its contents
+	thinkScaffold           int // added tokens around reasoning
 }
 
 // controls are the ids of a message's control tokens.
@@ -132,12 +142,13 @@ func New(name string, v turnmill.Vocabulary, o Options) (*Format, error) {
 	if d.trims.ifToken && id(d.trims.upTo) == none {
 		d.trims.upTo = ""
 	}
+	d.thinkAsked = d.thinkAsked && id(thinkTag) != none || o.Thinking
 	of := func(m *message) controls { return controls{start: id(m.start), head: id(m.head), end: id(m.end)} }
 	return &Format{
 		def: d, begin: id(d.begin), endOfText: id(d.endOfText),
 		system: of(&d.system), user: of(&d.user), assistant: of(&d.assistant),
 		scaffold:     added(v, d.user.gap, d.user.after, d.assistant.gap, d.assistant.after),
-		lastScaffold: added(v, d.lastPrefix),
+		lastScaffold: added(v, d.lastPrefix), thinkScaffold: addedAround(v),
 	}, nil
 }
 
@@ -153,12 +164,23 @@ func added(v turnmill.Vocabulary, texts ...string) int {
 	return n
 }
 
+// addedAround counts the tokens around reasoning that a tokenizer may hold as added ones.
+func addedAround(v turnmill.Vocabulary) int {
+	n := 0
+	for _, token := range []string{thinkTag, "\n", "\n", "</think>", "\n\n"} {
+		if _, ok := v.ID(token); ok {
+			n++
+		}
+	}
+	return n
+}
+
 // Name returns the format's name.
 func (f *Format) Name() string { return f.def.name }
 
 // SHA256 returns the hash of the format's layout, its date included, in hexadecimal.
 func (f *Format) SHA256() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%+v state=%q action=%q parts=%q", f.def, stateHeader, actionHeader, partSeparator))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%+v state=%q action=%q parts=%q think=%q", f.def, stateHeader, actionHeader, partSeparator, thinkOpen+thinkClose))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -13,6 +13,7 @@ type definition struct {
 	systemAlways bool   // the system message is there even without a prompt
 	systemInUser string // between the prompt and a row's first user content; "" where the prompt is its own message
 	lastPrefix   string // scaffold before the last observation of a row
+	thinkAsked   bool   // the published generation prompt ends with thinkOpen
 	trims        trims
 }
 
@@ -39,6 +40,14 @@ const (
 	stateHeader   = "Current state:\n"
 	actionHeader  = "\n\nAction:\n"
 	partSeparator = "\n\n"
+)
+
+// What stands around the reasoning of an answer, which follows. A tokenizer with these tags as tokens writes
+// each as that token, any other as text.
+const (
+	thinkTag   = "<think>"
+	thinkOpen  = thinkTag + "\n"
+	thinkClose = "\n</think>\n\n"
 )
 
 // definitions returns the built-ins in the order in which Auto tries them: the plain form of a family
@@ -78,13 +87,14 @@ func llama(date string) (llama3, llama31 definition) {
 	return llama3, llama31
 }
 
-// deepseek's template for R1 cuts answers at </think>. V3's does not, and its tokenizer has no such token.
+// deepseek's template for R1 cuts answers at </think>, and asks with <think>⏎. V3's does neither, and its
+// tokenizer has no such tokens.
 func deepseek() definition {
 	return definition{
 		name: "deepseek", begin: "<｜begin▁of▁sentence｜>", endOfText: "<｜end▁of▁sentence｜>",
 		user:      message{start: "<｜User｜>", end: "<｜Assistant｜>"},
-		assistant: message{end: "<｜end▁of▁sentence｜>"},
-		trims:     trims{upTo: "</think>", ifToken: true},
+		assistant: message{end: "<｜end▁of▁sentence｜>"}, thinkAsked: true,
+		trims: trims{upTo: "</think>", ifToken: true},
 	}
 }
 

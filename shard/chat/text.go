@@ -19,10 +19,11 @@ type Text struct {
 	IDs         []int32
 	Action      turnmill.Span // of the turn written last, in IDs
 	Observation turnmill.Span
-	Prompt      int32 // of the turn written last: where the system prompt inside it ends, its start when there is none
-	Forged      int   // control texts inside content, encoded as text
-	Added       int   // other added tokens inside content
-	Straddles   int   // tokens across a span's border
+	Reasoning   turnmill.Span // of the answer written last, tags included, less what the prompt holds; empty without
+	Prompt      int32         // of the turn written last: where the system prompt inside it ends, its start when there is none
+	Forged      int           // control texts inside content, encoded as text
+	Added       int           // other added tokens inside content
+	Straddles   int           // tokens across a span's border
 
 	encoder turnmill.Encoder
 	stretch []byte
@@ -53,7 +54,7 @@ func (t *Text) Reset() {
 		t.IDs = nil
 	}
 	t.IDs, t.stretch, t.marks = t.IDs[:0], t.stretch[:0], t.marks[:0]
-	t.Action, t.Observation, t.Prompt = turnmill.Span{}, turnmill.Span{}, 0
+	t.Action, t.Observation, t.Reasoning, t.Prompt = turnmill.Span{}, turnmill.Span{}, turnmill.Span{}, 0
 	t.Forged, t.Added, t.Straddles, t.err = 0, 0, 0, nil
 }
 

@@ -43,6 +43,48 @@ func (f *Format) System(t *Text, p *turnmill.SystemPrompt) {
 
 // Turn writes a turn as two messages and sets t.Action, t.Observation and t.Prompt.
 func (f *Format) Turn(t *Text, turn *turnmill.Turn, p Place) {
+	f.ask(t, turn, p)
+	if p.Last {
+		t.plain(f.def.lastPrefix)
+	}
+	t.border(&t.Observation.Start)
+	f.answer(t, turn)
+	t.Reasoning = turnmill.Span{Start: t.Observation.Start, End: t.Observation.Start}
+	if p.Last {
+		t.Added -= f.lastScaffold
+	}
+}
+
+// Answer writes a row's last turn with the reasoning that led to its observation, and sets t.Reasoning too:
+//
+//	<|im_start|>assistant⏎ <think>⏎ {reasoning} ⏎</think>⏎⏎ {observation} <|im_end|>
+//	                       ^---------- Reasoning ----------^--- Observation --------^
+//
+// The opening tag is left out of it where the generation prompt holds it. Without reasoning, Answer is Turn.
+func (f *Format) Answer(t *Text, turn *turnmill.Turn, p Place, reasoning string) {
+	p.Last = true
+	if reasoning == "" {
+		f.Turn(t, turn, p)
+		return
+	}
+	f.ask(t, turn, p)
+	if f.def.thinkAsked {
+		t.plain(thinkOpen)
+		t.border(&t.Reasoning.Start)
+	} else {
+		t.border(&t.Reasoning.Start)
+		t.plain(thinkOpen)
+	}
+	t.plain(reasoning)
+	t.plain(thinkClose)
+	t.border(&t.Observation.Start)
+	f.answer(t, turn)
+	t.Reasoning.End = t.Observation.Start
+	t.Added -= f.thinkScaffold
+}
+
+// ask writes a turn's user message, and opens the assistant's.
+func (f *Format) ask(t *Text, turn *turnmill.Turn, p Place) {
 	t.Prompt = int32(len(t.IDs))
 	f.open(t, &f.def.user, f.user)
 	if f.inFirst(p.First) {
@@ -60,18 +102,15 @@ func (f *Format) Turn(t *Text, turn *turnmill.Turn, p Place) {
 	f.close(t, &f.def.user, f.user)
 	t.Action.End = int32(len(t.IDs))
 	f.open(t, &f.def.assistant, f.assistant)
-	if p.Last {
-		t.plain(f.def.lastPrefix)
-	}
-	t.border(&t.Observation.Start)
+}
+
+// answer writes the observation and closes the assistant's message.
+func (f *Format) answer(t *Text, turn *turnmill.Turn) {
 	t.plain(turn.Observation)
 	f.close(t, &f.def.assistant, f.assistant)
 	t.Observation.End = int32(len(t.IDs))
 	t.flush()
 	t.Added -= f.scaffold
-	if p.Last {
-		t.Added -= f.lastScaffold
-	}
 }
 
 // Document writes a text with the control tokens around it and sets t.Observation to the text and its end
@@ -159,6 +198,27 @@ func (f *Format) Differs(turn *turnmill.Turn, p Place) bool {
 		}
 	}
 	return padded(first, last) || padded(turn.Observation, turn.Observation)
+}
+
+// AnswerDiffers is Differs for what Answer writes. Qwen3's template strips the line feeds around reasoning
+// too. R1's takes no reasoning back: there the row is the generation prompt and what follows it.
+func (f *Format) AnswerDiffers(turn *turnmill.Turn, p Place, reasoning string) bool {
+	p.Last = true
+	if reasoning == "" {
+		return f.Differs(turn, p)
+	}
+	if f.def.trims.upTo != "" && strings.Contains(reasoning, f.def.trims.upTo) ||
+		f.def.trims.lastLines && (strings.HasPrefix(reasoning, "\n") || strings.HasSuffix(reasoning, "\n")) {
+		return true
+	}
+	if !f.def.trims.turns {
+		return f.Differs(turn, p)
+	}
+	whole := *turn
+	if whole.Observation = thinkTag + turn.Observation; turn.Observation == "" {
+		whole.Observation = thinkClose
+	}
+	return f.Differs(&whole, p)
 }
 
 // padded tells whether a text that begins with first and ends with last has white space around it.
