@@ -119,5 +119,15 @@ func (r *Row) Bounds() []Bound {
 	return all
 }
 
+// BoundKinds returns every bound that a row may have, in the order of a row's bounds, without its place.
+func BoundKinds() []Bound {
+	var all []Bound
+	for i := range boundKinds {
+		kind := &boundKinds[i]
+		all = append(all, Bound{Name: kind.name, On: statisticNames[kind.on], Sign: kind.sign[strings.LastIndexByte(kind.sign, ' ')+1:]})
+	}
+	return all
+}
+
 // statisticNames are the columns of the turns table.
 var statisticNames = [numStatistics]string{overlap: "overlap", novelty: "novelty", lengthRatio: "length_ratio"}

@@ -159,6 +159,9 @@ func tableOf(t *mask.Table) report.Table {
 		}
 		out.Rows = append(out.Rows, row)
 	}
+	for _, b := range mask.BoundKinds() {
+		out.Kinds = append(out.Kinds, report.Bound{Name: b.Name, On: b.On, Sign: b.Sign})
+	}
 	return out
 }
 

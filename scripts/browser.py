@@ -4,7 +4,8 @@
 
 For the embedded corpus of the demo, and for the files below DIR if there is one: no error on the console; no request but
 for the file itself; sliders moved by the keyboard give, for every domain, the categories of `turnmill cpt --mask-table`
-with the YAML that the page's button gives, and what that run keeps lies within the band that the page states; the page
+with the YAML that the page's button gives, bounds that were added or taken away among them, and what that run keeps lies
+within the band that the page states; tables that turnmill refuses are refused by the page, for the same rows; the page
 reads without a script; links lead somewhere. Pictures for eyes lie in the work directory: desktop, phone, dark, print.
 Only the standard library is used: Chromium is spoken to over a pipe.
 """
@@ -14,6 +15,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -85,7 +87,8 @@ class Browser:
         return r["result"].get("value")
 
     def key(self, name, code):
-        text = {"text": "\r"} if name == "Enter" else {}
+        text = {"Enter": {"text": "\r"}, "Space": {"text": " "}}.get(name, {})
+        name = {"Space": " "}.get(name, name)
         self.call("Input.dispatchKeyEvent", type="keyDown", key=name, code=name, windowsVirtualKeyCode=code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=name, code=name, windowsVirtualKeyCode=code)
 
@@ -135,7 +138,16 @@ MOVES = {
     "refused": [],
     "all kinds": [("w-0-keep", "ArrowRight", 15), ("w-0-overlap_min", "ArrowLeft", 20), ("w-1-overlap_min", "ArrowLeft", 9), ("w-2-ratio_below", "ArrowRight", 2),
                   ("w-3-novelty_min", "ArrowRight", 12), ("w-5-ratio_max", "ArrowRight", 3), ("w-short", "ArrowRight", 2), ("w-other-keep", "ArrowLeft", 30)],
+    # Bounds that the table in force has not, and bounds that it has and loses.
+    "added": [("w-1-ratio_below", "add", 1), ("w-1-ratio_below", "ArrowLeft", 5), ("w-3-overlap_below", "add", 1), ("w-3-overlap_below", "ArrowLeft", 60),
+              ("w-2-short", "Space", 1), ("w-1-keep", "ArrowRight", 40)],
+    "removed": [("w-0-novelty_below-remove", "Enter", 1), ("w-4-overlap_min-remove", "Enter", 1), ("w-4-overlap_below", "add", 1), ("w-4-overlap_below", "ArrowLeft", 30)],
+    # Two rows that together take all turns of a third, which neither does alone; and bounds that no turn fulfils.
+    "refused pair": [("w-0-overlap_min-remove", "Enter", 1), ("w-1-overlap_min-remove", "Enter", 1), ("w-1-novelty_min", "add", 1), ("w-1-novelty_min", "ArrowRight", 30)],
+    "refused bounds": [("w-0-overlap_below", "add", 1), ("w-0-overlap_below", "ArrowLeft", 40)],
 }
+# Whose order is changed as well, by the keyboard.
+ORDERS = {"all kinds": "w-4-up", "refused": "w-1-up"}
 
 RESULTS = """(() => { const out = {}; document.querySelectorAll('#what-if-results tr[data-category]').forEach(tr => { out[tr.dataset.category] =
   Object.fromEntries(Object.entries(tr.dataset).filter(([k]) => k !== 'category').map(([k, v]) => [k, Number(v)])); }); return out; })()"""
@@ -143,10 +155,15 @@ RESULTS = """(() => { const out = {}; document.querySelectorAll('#what-if-result
 
 def press(browser, moves):
     for slider, key, times in moves:
+        if key == "add":
+            row, name = re.fullmatch(r"(w-\d+-)(\w+)", slider).groups()
+            if not browser.js(f"(() => {{ const s = document.getElementById('{row}kind'); s.value = '{name}'; return s.value === '{name}'; }})()"):
+                raise RuntimeError(f"{row}: no bound {name} to add")
+            slider, key = row + "add", "Enter"
         if not browser.js(f"(() => {{ const e = document.getElementById('{slider}'); if (!e) return false; e.focus(); return document.activeElement === e; }})()"):
             raise RuntimeError(f"no slider {slider} that takes the focus")
         for _ in range(times):
-            browser.key(key, {"ArrowLeft": 37, "ArrowRight": 39, "Enter": 13}[key])
+            browser.key(key, {"ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Space": 32}[key])
     browser.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
@@ -155,8 +172,10 @@ def what_if(browser, a, corpus, name, faults):
     for title, moves in MOVES.items():
         browser.js("document.getElementById('what-if-reset').click()")
         press(browser, moves)
-        if title != "novelty":  # and another order, by the keyboard as well
-            press(browser, [("w-4-up" if title == "all kinds" else "w-1-up", "Enter", 1)])
+        if title in ORDERS:
+            press(browser, [(ORDERS[title], "Enter", 1)])
+        if title == "added":  # what was asked for is what stands there
+            faults.want(browser.js("document.getElementById('w-1-ratio_below') && document.getElementById('w-2-short').checked"), f"{name}: a bound or a box that was added is not there")
         browser.js("document.getElementById('what-if-yaml-button').click()")
         yaml = browser.js("document.getElementById('what-if-yaml').value")
         slug = title.replace(" ", "-")
@@ -165,9 +184,12 @@ def what_if(browser, a, corpus, name, faults):
         warning = browser.js("document.querySelector('.warn').textContent")
         done = subprocess.run([a.turnmill, "cpt", corpus, "-o", out, "--tokenizer", "demo", "--mask-table", table, "--restart", "--progress", "none"], capture_output=True, text=True)
         if done.returncode not in (0, 3):
-            faults.want(warning and title == "refused", f"{name}, {title}: the page warns {warning!r}, and turnmill says {done.stderr}")
+            faults.want(warning and title.startswith("refused"), f"{name}, {title}: the page warns {warning!r}, and turnmill says {done.stderr}")
+            rows = lambda text: set(re.findall(r"row \d+ \(\w+\)", text))
+            faults.want(rows(warning) == rows(done.stderr), f"{name}, {title}: the page speaks of {rows(warning)}, and turnmill of {rows(done.stderr)}")
+            print(f"browser: {name}: {title}: page and turnmill refuse {', '.join(sorted(rows(warning)))}")
             continue
-        faults.want(title != "refused" and not warning, f"{name}, {title}: the page warns ({warning}) of a table that turnmill takes")
+        faults.want(not title.startswith("refused") and not warning, f"{name}, {title}: the page warns ({warning}) of a table that turnmill takes")
         statistics = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["mask_statistics"]
         domains = browser.js("Array.from(document.querySelectorAll('#what-if-scope option')).map(o => [o.value, o.textContent])")
         compared = 0

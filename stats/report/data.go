@@ -22,9 +22,10 @@ type whatIf struct {
 }
 
 type whatIfTable struct {
-	Short int64  `json:"short"`
-	Other string `json:"other"`
-	Rows  []Row  `json:"rows"`
+	Short int64   `json:"short"`
+	Other string  `json:"other"`
+	Rows  []Row   `json:"rows"`
+	Kinds []Bound `json:"kinds"`
 }
 
 // whatIfDomain holds a domain's cells, each as numbers to the base 36: the step from the number of the cell before,
@@ -39,7 +40,7 @@ type whatIfDomain struct {
 
 func (p *Page) whatIf() *whatIf {
 	j := p.Figures.Joint
-	w := &whatIf{Unit: p.unit(), Mode: p.Mode, Short: j.Grid.Short, Table: whatIfTable{p.Table.Short, p.Table.Other, p.Table.Rows}}
+	w := &whatIf{Unit: p.unit(), Mode: p.Mode, Short: j.Grid.Short, Table: whatIfTable{p.Table.Short, p.Table.Other, p.Table.Rows, p.Table.Kinds}}
 	w.Overlap, w.Novelty = percentages(j.Grid.Overlap), percentages(j.Grid.Novelty)
 	for _, at := range j.Grid.LengthRatio {
 		w.Ratio = append(w.Ratio, decimal(rat(at)))

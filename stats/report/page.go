@@ -28,6 +28,7 @@ type Table struct {
 	Short  int64
 	Other  string // keep ratio
 	Rows   []Row
+	Kinds  []Bound // that a row may have, without places
 	SHA256 string
 }
 
@@ -45,7 +46,7 @@ type Bound struct {
 	Name string         `json:"name"`
 	On   string         `json:"on"`
 	Sign string         `json:"sign"`
-	Text string         `json:"at"`
+	Text string         `json:"at,omitempty"`
 	At   turnmill.Ratio `json:"-"`
 }
 

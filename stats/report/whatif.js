@@ -172,25 +172,108 @@ function show() {
   yaml.value = yamlText();
 }
 
-// Rows that an earlier one leaves nothing to are refused by turnmill.
-var warning = el("p", {"class": "warn", role: "status"});
-function covers(a, b) { // every turn for which b holds is one for which a holds
-  return a.bounds.every(function (x) {
-    if (x.on === "length_ratio" && a.orShort) return false;
-    return b.bounds.some(function (y) {
-      if (x.on !== y.on || x.on === "length_ratio" && b.orShort) return false;
-      var lower = {">=": 1, ">": 1};
-      if (!lower[x.sign] !== !lower[y.sign]) return false;
-      if (x.at === y.at) return x.sign === y.sign || x.sign === ">=" || x.sign === "<=";
-      return lower[x.sign] ? y.at > x.at : y.at < x.at;
-    });
+// A table with a row that no turn can reach is refused by turnmill, and here as there: everything that statistics can
+// be is cut at the table's thresholds into cells, and of each cell it is known whether some turn lies in it. The position
+// 2i is a threshold, 2i + 1 what lies between it and the next, -1 undefined; an empty action stands behind all ratios.
+function rational(text) {
+  var part = text.replace("%", "").split("."), places = (part[1] || "").length;
+  return {n: BigInt(part[0] + (part[1] || "")), d: BigInt(10) ** BigInt(places + (text.slice(-1) === "%" ? 2 : 0))};
+}
+function compare(a, b) { var x = a.n * b.d, y = b.n * a.d; return x < y ? -1 : x > y ? 1 : 0; }
+function spaceOf(t) {
+  var zero = {n: BigInt(0), d: BigInt(1)}, one = {n: BigInt(1), d: BigInt(1)};
+  var cuts = {overlap: [zero, one], novelty: [zero, one], length_ratio: [zero]};
+  var at = function (b) { return rational(data[b.on][b.at]); };
+  t.rows.forEach(function (r) { r.bounds.forEach(function (b) { cuts[b.on].push(at(b)); }); });
+  Object.keys(cuts).forEach(function (on) {
+    cuts[on].sort(compare);
+    cuts[on] = cuts[on].filter(function (x, i, all) { return i === 0 || compare(x, all[i - 1]) !== 0; });
+  });
+  var rows = t.rows.map(function (r) {
+    return {orShort: r.orShort, bounds: r.bounds.map(function (b) {
+      return {on: b.on, sign: b.sign, at: 2 * cuts[b.on].findIndex(function (x) { return compare(x, at(b)) === 0; })};
+    })};
+  });
+  return {cuts: cuts, rows: rows, short: BigInt(data.short[t.short]), longest: {}};
+}
+function last(s, on) { return 2 * (s.cuts[on].length - 1); }
+function ends(s, on, place) { return {from: s.cuts[on][place >> 1], to: s.cuts[on][(place + 1) >> 1]}; }
+// longest is the longest short observation for which some action gives the ratio, with the longest such action.
+function longest(s, place) {
+  if (place in s.longest) return s.longest[place];
+  var e = ends(s, "length_ratio", place), found = null, none = BigInt(0), one = BigInt(1);
+  for (var lo = s.short; lo > none && !found; lo -= one) {
+    if (e.from === e.to) {
+      if (lo * e.from.d % e.from.n === none) found = {lo: lo, la: lo * e.from.d / e.from.n};
+    } else if (e.from.n === none) found = {lo: lo, la: null}; // any length
+    else {
+      var la = (lo * e.from.d + e.from.n - one) / e.from.n - one;
+      if (la > none && (!e.to || lo * e.to.d < e.to.n * la)) found = {lo: lo, la: la};
+    }
+  }
+  return s.longest[place] = found;
+}
+// leastWhole is the least x for which b / x lies strictly between from and to, or at both.
+function leastWhole(b, from, to) {
+  var x = b * to.d / to.n;
+  if (compare(from, to) === 0) return x * to.n === b * to.d ? x : null;
+  x += BigInt(1);
+  return b * from.d > from.n * x ? x : null;
+}
+function less(r) { return {n: r.d - r.n, d: r.d}; }
+function possible(s, ol, nov, ratio, short) {
+  var all = last(s, "novelty"), none = BigInt(0);
+  if (ol < 0 && nov >= 0 && nov !== all || nov < 0 && ol > 0 || ol >= 0 && nov >= 0 && (ol === 0) !== (nov === all)) return false;
+  if (ratio < 0) return ol < 0 && nov < 0 && short;
+  if (ratio === 0) return nov < 0 && short;
+  if (ratio === last(s, "length_ratio") + 2) return ol < 0 && (!short || s.short > none);
+  if (!short) return true;
+  var most = longest(s, ratio);
+  if (!most || ol <= 0) return !!most;
+  var e = ends(s, "overlap", ol), f = ends(s, "novelty", nov);
+  for (var b = BigInt(1); b <= most.lo; b += BigInt(1)) {
+    var a = leastWhole(b, e.from, e.to);
+    if (a === null || most.la !== null && a > most.la) continue;
+    var o = leastWhole(b, less(f.to), less(f.from));
+    if (o !== null && o <= most.lo) return true;
+  }
+  return false;
+}
+function takes(r, place, short) {
+  return r.bounds.every(function (b) {
+    if (b.on === "length_ratio" && r.orShort && short) return true;
+    var p = place[b.on];
+    return p >= 0 && (b.sign === ">=" ? p >= b.at : b.sign === ">" ? p > b.at : b.sign === "<" ? p < b.at : p <= b.at);
   });
 }
-function warn() {
-  var bad = [];
-  table.rows.forEach(function (r, i) {
-    for (var k = 0; k < i; k++) if (covers(table.rows[k], r)) { bad.push(r.category + " comes after " + table.rows[k].category + ", which takes all of its turns"); break; }
+function eachCell(s, visit) {
+  for (var ol = -1; ol <= last(s, "overlap"); ol++) for (var nov = -1; nov <= last(s, "novelty"); nov++)
+    for (var ratio = -1; ratio <= last(s, "length_ratio") + 2; ratio++) for (var short = 0; short < 2; short++)
+      visit({overlap: ol, novelty: nov, length_ratio: ratio}, short === 1);
+}
+// hidden returns what is wrong with the rows that no turn reaches.
+function hidden(t) {
+  var s = spaceOf(t), reached = t.rows.map(function () { return false; }), bad = [];
+  eachCell(s, function (p, short) {
+    var first = s.rows.findIndex(function (r) { return takes(r, p, short); });
+    if (first >= 0 && !reached[first] && possible(s, p.overlap, p.novelty, p.length_ratio, short)) reached[first] = true;
   });
+  reached.forEach(function (yes, i) {
+    if (yes) return;
+    var hiders = [], name = function (k) { return "row " + (k + 1) + " (" + t.rows[k].category + ")"; };
+    eachCell(s, function (p, short) {
+      if (!takes(s.rows[i], p, short)) return;
+      var first = s.rows.findIndex(function (r) { return takes(r, p, short); });
+      if (hiders.indexOf(first) < 0 && possible(s, p.overlap, p.novelty, p.length_ratio, short)) hiders.push(first);
+    });
+    hiders.sort();
+    bad.push(name(i) + (hiders.length ? ": never reached, " + hiders.map(name).join(" with ") + " above it takes every such turn" : ": no turn can fulfil its bounds"));
+  });
+  return bad;
+}
+var warning = el("p", {"class": "warn", role: "status"});
+function warn() {
+  var bad = hidden(table);
   warning.textContent = bad.length ? "turnmill refuses this table: " + bad.join("; ") : "";
 }
 
@@ -209,7 +292,7 @@ function yamlText() {
 // Controls. A slider's value is a number on the grid, or a keep ratio in points.
 var pending = 0;
 function soon() { if (!pending) pending = requestAnimationFrame(function () { pending = 0; show(); }); }
-function slider(id, label, value, from, to, text, set) {
+function slider(id, label, value, from, to, text, set, more) {
   var out = el("output", {"for": id}, [text(value)]);
   var input = el("input", {type: "range", id: id, min: from, max: to, step: 1, value: value, "aria-valuetext": text(value), oninput: function () {
     set(Number(input.value));
@@ -217,10 +300,41 @@ function slider(id, label, value, from, to, text, set) {
     input.setAttribute("aria-valuetext", out.textContent);
     soon();
   }});
-  return el("div", {"class": "slider"}, [el("label", {"for": id}, [label]), out, input]);
+  return el("div", {"class": "slider"}, [el("label", {"for": id}, [label]), el("span", {}, [out].concat(more || [])), input]);
 }
 function keepSlider(id, row, name) {
-  return slider(id, "keep", Math.round(row[name]), 0, 100, function (v) { return v + "%"; }, function (v) { row[name] = v; });
+  return slider(id, "keep", row[name], 0, 100, function (v) { return v + "%"; }, function (v) { row[name] = v; });
+}
+function words(b) { return b.on.replace("_", " ") + " " + b.sign; }
+function place(kind) { return data.table.kinds.findIndex(function (k) { return k.name === kind.name; }); }
+function boundSlider(id, r, b) {
+  var remove = el("button", {type: "button", id: id + b.name + "-remove", "class": "small", "aria-label": "remove " + words(b) + " of " + r.category, onclick: function () {
+    r.bounds.splice(r.bounds.indexOf(b), 1);
+    if (!r.bounds.some(onLength)) r.orShort = false;
+    draw(id + "add");
+    show();
+  }}, ["×"]);
+  return slider(id + b.name, words(b), b.at, 0, data[b.on].length - 1, function (v) { return data[b.on][v]; }, function (v) { b.at = v; }, [" ", remove]);
+}
+function onLength(b) { return b.on === "length_ratio"; }
+// adder lets a bound be added: at first where it takes the least away.
+function adder(id, r) {
+  var free = data.table.kinds.filter(function (k) { return r.bounds.every(function (b) { return b.name !== k.name; }); });
+  if (free.length === 0) return "";
+  var pick = el("select", {id: id + "kind", "aria-label": "bound to add to " + r.category}, free.map(function (k) { return el("option", {value: k.name}, [words(k)]); }));
+  return el("div", {"class": "adder"}, [pick, " ", el("button", {type: "button", id: id + "add", "aria-label": "add the bound to " + r.category, onclick: function () {
+    var kind = free.filter(function (k) { return k.name === pick.value; })[0];
+    r.bounds.push({name: kind.name, on: kind.on, sign: kind.sign, at: kind.sign[0] === ">" ? 0 : data[kind.on].length - 1});
+    r.bounds.sort(function (a, b) { return place(a) - place(b); });
+    draw(id + kind.name);
+    show();
+  }}, ["add"])]);
+}
+function orShort(id, r) {
+  if (!r.bounds.some(onLength)) return "";
+  var box = el("input", {type: "checkbox", id: id + "short", onchange: function () { r.orShort = box.checked; show(); }});
+  box.checked = r.orShort;
+  return el("div", {"class": "adder"}, [box, " ", el("label", {"for": id + "short"}, ["length ratio, or short"])]);
 }
 var controls = el("div", {"class": "controls"});
 function draw(focus) {
@@ -238,12 +352,10 @@ function draw(focus) {
       return el("button", attributes, [by < 0 ? "↑" : "↓"]);
     };
     var grid = el("div", {"class": "grid"}, [keepSlider(id + "keep", r, "keep")]);
-    r.bounds.forEach(function (b) {
-      grid.append(slider(id + b.name, b.on.replace("_", " ") + " " + b.sign, b.at, 0, data[b.on].length - 1,
-        function (v) { return data[b.on][v]; }, function (v) { b.at = v; }));
-    });
+    r.bounds.forEach(function (b) { grid.append(boundSlider(id, r, b)); });
+    grid.append(orShort(id, r), adder(id, r));
     controls.append(el("fieldset", {"class": "rule", "data-category": r.category}, [
-      el("legend", {}, [el("span", {"class": "key c-" + r.category}), (i + 1) + ". " + r.category + (r.orShort ? " (length ratio, or short) " : " "), move(-1, "up"), " ", move(1, "down")]), grid]));
+      el("legend", {}, [el("span", {"class": "key c-" + r.category}), (i + 1) + ". " + r.category + " ", move(-1, "up"), " ", move(1, "down")]), grid]));
   });
   controls.append(el("fieldset", {"class": "rule"}, [el("legend", {}, ["no row, and what is short"]), el("div", {"class": "grid"}, [
     keepSlider("w-other-keep", table, "other"),
@@ -255,7 +367,7 @@ var pick = el("select", {id: "what-if-scope", onchange: function () { scope = Nu
   [el("option", {value: -1}, ["all domains"])].concat(domains.map(function (d, i) { return el("option", {value: i}, [d.name]); })));
 var copied = el("span", {role: "status"});
 app.append(
-  el("p", {"class": "note"}, ["Move a bound: the turns of each category are counted anew, exactly, since every bound of a slider lies on the grid of the counts. " +
+  el("p", {"class": "note"}, ["Move a bound, add one or take one away: the turns of each category are counted anew, exactly, since every bound of a slider lies on the grid of the counts. " +
     (drawn() ? "What is kept is the expected value; a run with the table lies within the band beside it for all but one seed in 15,000." :
     "In this mode nothing is drawn by turn: kept is the table's ratio of all turns and " + data.unit + ".")]),
   controls, warning,
