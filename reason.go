@@ -54,3 +54,24 @@ const (
 
 	ReasonUnseenChange Reason = "unseen_change" // the screenshots differ and the texts do not
 )
+
+// Why a query of an SFT set was dropped: what its rollouts and judges said will not change.
+const (
+	ReasonIncompleteRollouts Reason = "incomplete_rollouts"     // fewer complete rollouts than asked for: cut, refused or not there
+	ReasonBelowThreshold     Reason = "below_threshold"         // the winner's mean is below the threshold
+	ReasonJudgeRefused       Reason = "judge_refused"           // no rollout has a valid judgement; the first one says why
+	ReasonJudgeTruncated     Reason = "judge_truncated"         // so
+	ReasonJudgeUnparsable    Reason = "judge_unparsable"        // so
+	ReasonJudgeOutOfRange    Reason = "judge_out_of_range"      // so
+	ReasonJudgeMissing       Reason = "judge_missing_dimension" // so
+)
+
+// Why a query of an SFT set failed: an answer is not there, and asking again may bring it.
+const (
+	ReasonRolloutFailed  Reason = "rollout_failed"
+	ReasonRolloutTimeout Reason = "rollout_timeout"
+	ReasonJudgeFailed    Reason = "judge_failed"
+	ReasonJudgeTimeout   Reason = "judge_timeout"
+	ReasonNotJudged      Reason = "not_judged" // an answer of the judge was never given
+	ReasonBudget         Reason = "budget"     // not asked: the budget was spent
+)
