@@ -69,8 +69,8 @@ func (a Accounts) Add(c *Case, out *Outcome) {
 // add counts the pairs of a case: answers one by one, pairs where both orders are there, once each.
 func (p *Position) add(c *Case) {
 	for _, pair := range c.Pairs {
-		count(&p.States, pair.State.String(), 1)
-		if pair.State == judge.Valid && !pair.Second {
+		count(&p.States, pair.Preference.State.String(), 1)
+		if pair.Preference.State == judge.Valid && !pair.Preference.Second {
 			p.First++
 		}
 	}

@@ -35,8 +35,8 @@ type Rollout struct {
 
 // Pair is one comparison of two rollouts, in one order.
 type Pair struct {
-	A, B int // samples: shown first, shown second
-	judge.Preference
+	First, Second int // samples, as they were shown
+	Preference    judge.Preference
 }
 
 // Case is all that is known about one query when it is chosen.

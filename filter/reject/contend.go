@@ -163,7 +163,7 @@ func (c *Case) verdict(first, second int) judge.State {
 // find returns the first pair in one order.
 func (c *Case) find(first, second int) (judge.Preference, bool) {
 	for i := range c.Pairs {
-		if c.Pairs[i].A == first && c.Pairs[i].B == second {
+		if c.Pairs[i].First == first && c.Pairs[i].Second == second {
 			return c.Pairs[i].Preference, true
 		}
 	}
