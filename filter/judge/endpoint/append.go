@@ -1,0 +1,82 @@
+package endpoint
+
+import (
+	"errors"
+	"fmt"
+)
+
+// batch is what one sync makes last.
+type batch struct {
+	buf  []byte
+	adds []add
+	done bool
+	err  error
+}
+
+type add struct {
+	key  Key
+	at   place // from the start of the batch
+	took Spent
+}
+
+// Append adds an entry and returns when it is synced: only then it counts. Entries that come while another sync runs
+// share the next one. An entry for a key that has an answer is not written. After an error the journal takes nothing
+// more.
+func (j *Journal) Append(e Entry) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return j.err
+	}
+	if old, known := j.index[e.Key]; known && old.answer() {
+		j.stats.Duplicates++
+		return nil
+	}
+	mine := j.next
+	mine.adds = append(mine.adds, add{e.Key, at(int64(len(mine.buf)), answers(e.Reply.State)), Spent{Sent: int64(e.Attempts), Usage: e.Reply.Usage}})
+	mine.buf = e.append(mine.buf)
+	for !mine.done {
+		if j.writing {
+			j.turn.Wait()
+			continue
+		}
+		j.next = &batch{} // nobody writes, so mine is what gathered: this goroutine writes it for all
+		j.writing = true
+		err, end := j.err, j.end
+		if err == nil {
+			j.mu.Unlock()
+			err = j.write(mine.buf, end)
+			j.mu.Lock()
+		}
+		j.settle(mine, err)
+		j.writing = false
+		j.turn.Broadcast()
+	}
+	return mine.err
+}
+
+// write puts whole lines behind the last ones, or nothing.
+func (j *Journal) write(lines []byte, end int64) error {
+	_, err := j.file.WriteAt(lines, end)
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", j.name, errors.Join(err, j.file.Truncate(end)))
+	}
+	return err
+}
+
+// settle makes what was written count.
+func (j *Journal) settle(b *batch, err error) {
+	b.done, b.err, j.err = true, err, err
+	if err != nil {
+		return
+	}
+	for _, a := range b.adds {
+		j.note(a.key, at(j.end+a.at.offset(), a.at.answer()))
+		j.spent.add(a.took)
+	}
+	j.end += int64(len(b.buf))
+	j.lines += int64(len(b.adds))
+}
