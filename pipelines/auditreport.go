@@ -118,6 +118,11 @@ func reportOf(ctx context.Context, root string, m *Manifest, p *Plan, partitions
 		Accounts: accountsOf(m.Counts), Repairs: notesOf(m.Counts.Repairs), Notices: notesOf(m.Counts.Notices), NoTexts: noTexts,
 	}
 	page.Examples, page.Kinds = reportExamples(examples, &table)
+	records, err := collectRecords(root, p, partitions)
+	if err != nil {
+		return nil, err
+	}
+	page.Records, page.RecordKinds = reportRecords(records)
 	var b bytes.Buffer
 	if err := report.Write(&b, page); err != nil {
 		return nil, err

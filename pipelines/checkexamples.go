@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/stats"
 	"github.com/turnmill/turnmill/stats/figures"
@@ -88,4 +89,60 @@ func (c *exampleCheck) compare(root string, i int, fault func(string, string, ..
 func (c *exampleCheck) tooLong(x *excerpt, chars int64) bool {
 	all := int64(utf8.RuneCountInString(x.Head)+utf8.RuneCountInString(x.Tail)) + x.Skipped
 	return all < chars || x.Skipped > 0 && x.Skipped+headRunes+tailRunes != all
+}
+
+// recordExamples holds the examples of records against the rejects and the commit: what was lost is chosen again, and
+// what was mended is of a note that the commit counts. Their texts, and which records were mended, only the inputs prove.
+func (p *partitionCheck) recordExamples(i int) error {
+	path := recordExamplesPath(i)
+	want := chosenOnce(p.records.lost, func(l *recordLine) *[]int { return &l.Lost })
+	got, rows := newRecordSampler(p.plan.Mask.Seed, mostKinds), 0
+	err := readRecordExamples(p.root, i, &got, func(l *recordLine) {
+		rows++
+		switch {
+		case rows > len(want):
+			if l.Lost != nil || l.Mended == nil || l.Status != "" || l.Reason != "" || l.Detail != "" {
+				p.fault(path, "line %d: the rejects give %d lost records to show", rows+2, len(want))
+			}
+		default:
+			again := *want[rows-1]
+			again.Text = l.Text
+			if !reflect.DeepEqual(&again, l) {
+				p.fault(path, "line %d: %s, offset %d: the rejects give %s, offset %d here, or something else about it", rows+2, l.Path, l.Offset, again.Path, again.Offset)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if rows < len(want) || !slices.Equal(got.lost.Kinds(), p.records.lost.Kinds()) {
+		p.fault(path, "%d lost records; the rejects give %d, or of other kinds", rows, len(want))
+	}
+	p.notesShown(path, got.mended)
+	p.fileRows(path, int64(rows))
+	p.report.Examples += int64(rows)
+	return nil
+}
+
+// notesShown proves that each note of records that the commit counts has its examples, and no other has.
+func (p *partitionCheck) notesShown(path string, mended *figures.Reservoir[*recordLine]) {
+	want := map[figures.Kind]bool{}
+	for _, by := range []map[turnmill.Domain]map[string]int64{p.commit.Counts.Repairs, p.commit.Counts.Notices} {
+		for d, notes := range by {
+			for name := range notes {
+				if d != stats.InputNotes { // what the framer saw may be of no record
+					want[figures.Kind{Of: ofNotes, Name: figures.Name(string(d)), What: noteKind(name)}] = true
+				}
+			}
+		}
+	}
+	for _, k := range mended.Kinds() {
+		if !want[k] && k.Name != string(stats.InputNotes) || len(mended.Of(k)) == 0 {
+			p.fault(path, "%s of domain %q: the commit counts none, or no record is shown", k.What, k.Name)
+		}
+		delete(want, k)
+	}
+	if len(want) > 0 && len(mended.Kinds()) < mostKinds {
+		p.fault(path, "%d notes that the commit counts have no record", len(want))
+	}
 }

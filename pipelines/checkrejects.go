@@ -65,6 +65,9 @@ func (p *partitionCheck) nextReject() (*rejectLine, error) {
 	}
 	r.n++
 	p.rejectLine(l)
+	if p.examples != nil {
+		p.records.lose(l, nil)
+	}
 	return l, nil
 }
 

@@ -25,6 +25,7 @@ type partitionCheck struct {
 	split       splitter
 
 	examples *exampleCheck // of an audit, else nil
+	records  recordSampler // what the rejects of an audit give, chosen again
 
 	reasons [2][]turnmill.Reason // that the plan has for turns: of context, of what is dropped
 	decoded int64                // records
@@ -56,6 +57,7 @@ func (c *checker) partition(ctx context.Context, i int) {
 	p.split.seed = c.plan.Mask.Seed
 	if c.plan.audits() {
 		p.examples = newExampleCheck(c.plan, &c.table)
+		p.records = newRecordSampler(c.plan.Mask.Seed, mostKinds)
 	}
 	p.split.share, _ = parseShare(c.plan.Config.Validation) // open has read it
 	for s := range p.shards {
@@ -141,6 +143,7 @@ func (p *partitionCheck) read(ctx context.Context, i int) error {
 		if rows, err = p.examples.compare(p.root, i, p.fault); err == nil {
 			p.fileRows(examplesPath(i), rows)
 			p.report.Audit, p.report.Examples = true, p.report.Examples+rows
+			err = p.recordExamples(i)
 		}
 	}
 	if err != nil {

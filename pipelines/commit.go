@@ -59,7 +59,7 @@ func (c *Commit) names(audit bool) []string {
 	}
 	names = append(names, turnsPath(c.Partition), rejectsPath(c.Partition))
 	if audit {
-		names = append(names, examplesPath(c.Partition))
+		names = append(names, examplesPath(c.Partition), recordExamplesPath(c.Partition))
 	}
 	return names
 }

@@ -28,8 +28,8 @@ import (
 //
 // The first line of a file holds its kinds in the order of first sight; each other line is an exampleLine.
 
-// mostKinds is how many kinds of a domain, and how many others, a partition has examples of; reportKinds are
-// those of a run.
+// mostKinds is how many kinds of domains, how many categories of others and how much else of others a partition has
+// examples of; reportKinds are those of a run.
 const (
 	mostKinds   = 400
 	reportKinds = 1000
@@ -102,6 +102,8 @@ type sampler struct {
 	chosen *figures.Reservoir[*candidate]
 	used   int // of candidates
 	store  []*candidate
+
+	records recordSampler
 }
 
 // kinder tells what a turn is an example of. It serves one goroutine.
@@ -121,7 +123,7 @@ func newKinder(table *mask.Table, tokens bool) kinder {
 	return k
 }
 
-// What the kinds of a domain are called, beside its categories.
+// What kinds are called, beside categories. Borders are a domain's alone.
 const (
 	borderKind     = "border: "
 	droppedKind    = "dropped: "
@@ -137,35 +139,41 @@ func (k *kinder) of(row *stats.TurnRow) []figures.Kind {
 	case row.Category == "":
 	case decided(row, k.tokens):
 		c := countsOf(row)
-		for d, name := range [figures.NumDimensions]string{row.Domain, row.Source, row.Agent, row.Tool} {
-			k.kinds = append(k.kinds, figures.Kind{Of: figures.Dimension(d).String(), Name: figures.Name(name), What: row.Category})
-		}
+		k.add(row, row.Category)
 		for i, b := range k.borders {
 			if _, near := b.Near(k.table, c); near {
 				k.kinds = append(k.kinds, figures.Kind{Of: domain, Name: figures.Name(row.Domain), What: k.names[i]})
 			}
 		}
 		if row.Category == turnmill.CategoryOther.String() && c.ObservationWords > 0 && 2*(c.ObservationWords-c.SharedWords) < c.ObservationWords {
-			k.kinds = append(k.kinds, figures.Kind{Of: domain, Name: figures.Name(row.Domain), What: repetitiveKind})
+			k.add(row, repetitiveKind)
 		}
 	case row.Status == turnmill.StatusDropped.String():
-		k.kinds = append(k.kinds, figures.Kind{Of: domain, Name: figures.Name(row.Domain), What: droppedKind + row.Reason})
+		k.add(row, droppedKind+row.Reason)
 	default:
-		k.kinds = append(k.kinds, figures.Kind{Of: domain, Name: figures.Name(row.Domain), What: contextKind + row.Reason})
+		k.add(row, contextKind+row.Reason)
 	}
 	return k.kinds
+}
+
+// add adds a kind of each dimension.
+func (k *kinder) add(row *stats.TurnRow, what string) {
+	for d, name := range [figures.NumDimensions]string{row.Domain, row.Source, row.Agent, row.Tool} {
+		k.kinds = append(k.kinds, figures.Kind{Of: figures.Dimension(d).String(), Name: figures.Name(name), What: what})
+	}
 }
 
 func (s *setup) newSampler() *sampler {
 	if !s.plan.audits() {
 		return nil
 	}
-	return &sampler{kinder: newKinder(&s.table, s.plan.tokens()), seed: s.plan.Mask.Seed, chosen: figures.NewPassing[*candidate]()}
+	return &sampler{kinder: newKinder(&s.table, s.plan.tokens()), seed: s.plan.Mask.Seed, chosen: figures.NewPassing[*candidate](), records: newPassingRecords(s.plan.Mask.Seed)}
 }
 
 // reset forgets the candidates; their memory serves the next outcome's.
 func (s *sampler) reset() {
 	s.chosen.Reset()
+	s.records.reset()
 	for _, c := range s.store[:s.used] {
 		*c = candidate{} // it would hold the memory of a huge record
 	}

@@ -40,6 +40,7 @@ type outcome struct {
 // recordAccount is what is known of a record while it is worked through.
 type recordAccount struct {
 	pos          turnmill.Pos
+	raw          []byte // borrowed until the account is closed
 	domain       turnmill.Domain
 	trajectories int
 	id           string          // of the first trajectory or document
@@ -83,11 +84,15 @@ func (o *outcome) take(part *outcome) {
 func (o *outcome) reject(l rejectLine) {
 	o.rejects = l.append(o.rejects, o.rec.pos)
 	o.lines++
+	if o.samples != nil && l.Kind != "turn" {
+		l.at(o.rec.pos)
+		o.samples.records.lose(&l, o.rec.raw)
+	}
 }
 
 // begin opens the account of a record that was decoded.
 func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
-	r := recordAccount{pos: position(from, raw), domain: turnmill.DomainUnknown, trajectories: len(rec.Trajectories) + len(rec.Rejected)}
+	r := recordAccount{pos: position(from, raw), raw: raw.Data, domain: turnmill.DomainUnknown, trajectories: len(rec.Trajectories) + len(rec.Rejected)}
 	switch {
 	case len(rec.Trajectories) > 0:
 		r.domain = rec.Trajectories[0].Domain
@@ -99,7 +104,11 @@ func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
 	notes := rec.Notes
 	notes[turnmill.NoteCopied] += rec.Copied
 	notes[turnmill.NoteLostPart] += int64(len(rec.Lost))
-	o.counts.AddNotes(r.domain, &notes)
+	id := ""
+	if len(rec.Trajectories) > 0 {
+		id = rec.Trajectories[0].ID
+	}
+	o.note(r.domain, id, &notes)
 	for i := range rec.Lost { // parts of a whole file, each a record that the framer could not know of
 		o.lostPart(from, &rec.Lost[i])
 	}
@@ -113,15 +122,26 @@ func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
 	}
 }
 
+// note counts what was mended in the record at hand, or decided about it.
+func (o *outcome) note(d turnmill.Domain, id string, notes *turnmill.Notes) {
+	o.counts.AddNotes(d, notes)
+	if o.samples != nil && *notes != (turnmill.Notes{}) {
+		o.samples.records.mend(d, id, notes, o.rec.pos, o.rec.raw)
+	}
+}
+
 // lostPart puts a stretch of a record that could not be read into the accounts, as a record of its own.
 func (o *outcome) lostPart(from source, s *formats.Stretch) {
-	at := o.rec.pos
+	at, raw := o.rec.pos, o.rec.raw
+	if s.Offset >= 0 && s.Bytes >= 0 && s.Offset+s.Bytes <= int64(len(raw)) {
+		o.rec.raw = raw[s.Offset : s.Offset+s.Bytes]
+	}
 	path, start := from.part(s.Offset)
 	o.rec.pos.Path, o.rec.pos.Line, o.rec.pos.Offset, o.rec.pos.Bytes = path, 0, at.Offset+s.Offset-start, s.Bytes
 	o.counts.Ledger.Total.Records.In++
 	o.counts.Ledger.Total.Records.Reject(s.Reason, 1)
 	o.reject(rejectLine{Kind: "record", Status: "rejected", Reason: s.Reason, Detail: s.Err.Error()})
-	o.rec.pos = at
+	o.rec.pos, o.rec.raw = at, raw
 }
 
 // position is where a record lies; of a run in several files, its first file.
@@ -155,6 +175,7 @@ func (o *outcome) lose(status string, reason turnmill.Reason, id string, domain 
 func (o *outcome) end() {
 	r := &o.rec
 	o.records++
+	defer func() { r.raw = nil }()
 	if r.kept {
 		o.counts.Each(r.domain, func(l *stats.Ledger) { l.Records.Out++ })
 		return
@@ -177,7 +198,7 @@ func enter(a *stats.Account, status string, reason turnmill.Reason) {
 
 // rejectRecord puts a record that was not decoded into the accounts; it has no domain.
 func (o *outcome) rejectRecord(from source, raw frame.Record, err error) {
-	o.rec = recordAccount{pos: position(from, raw)}
+	o.rec = recordAccount{pos: position(from, raw), raw: raw.Data}
 	pos := &o.rec.pos
 	line := rejectLine{Kind: "record", Status: "rejected", Reason: turnmill.ReasonBadJSON, Detail: err.Error()}
 	var file *fileError
@@ -207,7 +228,7 @@ func (o *outcome) trajectory(t *turnmill.Trajectory, targets []shard.Target, res
 	if res.Reason != "" {
 		o.counts.Sources.Lose(t.Source, t.Domain, res.Reason, 1, 0)
 	}
-	o.counts.AddNotes(t.Domain, &res.Notes)
+	o.note(t.Domain, t.ID, &res.Notes)
 	o.turnsOf(t, targets, res.Turns, res.Reason == "")
 	o.counts.Each(t.Domain, func(l *stats.Ledger) {
 		l.Trajectories.In++
@@ -362,7 +383,7 @@ func (o *outcome) document(d *turnmill.Document, res *shard.Result) {
 	} else {
 		o.rec.kept = true
 	}
-	o.counts.AddNotes(d.Domain, &res.Notes)
+	o.note(d.Domain, d.ID, &res.Notes)
 	id, domain, source := o.arena.Copy(d.ID), o.arena.Copy(string(d.Domain)), o.arena.Copy(d.Source)
 	for i := range res.Turns {
 		r := &res.Turns[i]

@@ -25,13 +25,14 @@ type partitionWriter struct {
 	partition int
 	to        sink
 
-	shards    [len(splitNames)]shardWriter
-	turns     *stats.TurnWriter
-	turnsFile sinkFile
-	rejects   io.WriteCloser
-	rejFile   sinkFile
-	rejLines  int64
-	examples  *figures.Reservoir[*sample] // of an audit, else nil
+	shards        [len(splitNames)]shardWriter
+	turns         *stats.TurnWriter
+	turnsFile     sinkFile
+	rejects       io.WriteCloser
+	rejFile       sinkFile
+	rejLines      int64
+	examples      *figures.Reservoir[*sample] // of an audit, else nil
+	lostAndMended recordSampler               // of an audit
 
 	counts         *stats.Counts
 	records, units int64
@@ -54,6 +55,7 @@ func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 	w := &partitionWriter{setup: p.setup, pool: p, partition: i, to: to, counts: stats.NewCounts()}
 	if p.setup.plan.audits() {
 		w.examples = figures.NewReservoir[*sample](mostKinds)
+		w.lostAndMended = newRecordSampler(p.setup.plan.Mask.Seed, mostKinds)
 	}
 	var err error
 	if w.turnsFile, err = to.create(turnsPath(i)); err != nil {
@@ -110,6 +112,7 @@ func (w *partitionWriter) write(o *outcome) error {
 	w.places = w.places[:0]
 	if w.examples != nil {
 		gather(w.examples, o.samples, &w.setup.table)
+		w.lostAndMended.gather(&o.samples.records)
 	}
 	w.records, w.units = w.records+o.records, w.units+o.units
 	if err := w.turns.Write(o.turns); err != nil {
@@ -243,11 +246,15 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 		files = append(files, sum)
 	}
 	if w.examples != nil {
-		sum, err := w.writeExamples()
+		turns, err := w.writeExamples(examplesPath(w.partition), func(f io.Writer) (int64, error) { return writeExamples(f, w.examples) })
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, sum)
+		records, err := w.writeExamples(recordExamplesPath(w.partition), func(f io.Writer) (int64, error) { return writeRecordExamples(f, &w.lostAndMended) })
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, turns, records)
 	}
 	for i := range ranges {
 		w.counts.Ledger.Total.Records.In += ranges[i].Records
@@ -260,14 +267,14 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 		Inputs: ranges, Counts: w.counts, Files: files}, nil
 }
 
-// writeExamples writes the examples of an audit's partition.
-func (w *partitionWriter) writeExamples() (FileSum, error) {
-	f, err := w.to.create(examplesPath(w.partition))
+// writeExamples writes one file of examples of an audit's partition.
+func (w *partitionWriter) writeExamples(path string, write func(io.Writer) (int64, error)) (FileSum, error) {
+	f, err := w.to.create(path)
 	if err != nil {
 		return FileSum{}, err
 	}
 	defer f.abort()
-	rows, err := writeExamples(f, w.examples)
+	rows, err := write(f)
 	if err != nil {
 		return FileSum{}, err
 	}

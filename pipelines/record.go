@@ -50,7 +50,7 @@ func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
 	}
 	var reason turnmill.Reason
 	w.verdicts, reason = w.filters.Apply(t, w.verdicts) // filter: keep or drop turns, then the whole
-	out.counts.AddNotes(t.Domain, w.filters.Notes())
+	out.note(t.Domain, t.ID, w.filters.Notes())
 
 	w.targets = w.targets[:0]
 	for i := range t.Turns { // mask: one decision a turn, dropped ones included

@@ -26,6 +26,14 @@ type rejectLine struct {
 	Trajectories int             `json:"trajectories,omitempty"` // of a record: how many it held
 }
 
+// at gives the line its place.
+func (l *rejectLine) at(pos turnmill.Pos) {
+	l.Path, l.Line, l.Offset, l.Bytes = pos.Path, max(pos.Line, 0), pos.Offset, pos.Bytes
+	if pos.Frame >= 0 {
+		l.Frame = &pos.Frame
+	}
+}
+
 // append writes the line as encoding/json would, but for the line separators that other readers split at.
 func (l *rejectLine) append(dst []byte, pos turnmill.Pos) []byte {
 	text := func(name, s string) {

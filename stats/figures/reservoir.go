@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/turnmill/turnmill"
 )
 
 // Rank is the place of a turn among all from which examples are chosen: the first eight bytes, big endian, of
@@ -26,29 +28,60 @@ func Rank(seed, id string, index int32) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
+// RankRecord is the place of a record, or of a trajectory of it, among all from which examples are chosen: as Rank, of
+//
+//	SHA-256( "record" 0x00 seed 0x00 path 0x00 frame 0x00 offset 0x00 id )
+func RankRecord(seed, path string, frame, offset int64, id string) uint64 {
+	var room [512]byte
+	b := append(room[:0], "record\x00"...)
+	b = append(b, seed...)
+	b = append(b, 0)
+	b = append(b, path...)
+	b = strconv.AppendInt(append(b, 0), frame, 10)
+	b = strconv.AppendInt(append(b, 0), offset, 10)
+	b = append(b, 0)
+	sum := sha256.Sum256(append(b, id...))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
 // Kind is what an example is of: a category of a domain, a border, a tool. Its text is unique.
 type Kind struct {
-	Of   string // domain, source, agent, tool
+	Of   string // domain, source, agent, tool; record, trajectory, note: Name is a domain, or ""
 	Name string
-	What string // a category, border:..., dropped:..., context:..., repetitive
+	What string // a category, border:..., dropped:..., context:..., repetitive; rejected:..., note:...
 }
 
 // Keep returns how many examples of the kind are kept.
 func (k Kind) Keep() int {
-	if k.Of == Domain.String() {
+	switch k.Of {
+	case Domain.String():
 		return 4
+	case Source.String(), Agent.String(), Tool.String():
+		return 1
 	}
-	return 1
+	return 3
+}
+
+// class parts kinds that have a limit each, so that the many of one do not take the room of another: those of domains,
+// categories of others, and what else others have.
+func (k Kind) class() int {
+	if k.Of == Domain.String() {
+		return 0
+	}
+	if _, category := turnmill.ParseCategory(k.What); category {
+		return 1
+	}
+	return 2
 }
 
 // Reservoir keeps the examples with the least ranks of each kind. The kinds are those seen first, up to a limit
-// for kinds of domains, and for all others.
+// for each class.
 type Reservoir[E any] struct {
 	limit    int
 	borrowed bool // texts of kinds are the caller's until Reset
 	kinds    map[Kind]*Kept[E]
 	order    []Kind
-	of       [2]int     // kinds of domains, and others
+	of       [3]int     // kinds by class
 	spare    []*Kept[E] // of kinds before Reset
 }
 
@@ -64,7 +97,7 @@ type Example[E any] struct {
 	Value E
 }
 
-// NewReservoir returns an empty one for twice so many kinds.
+// NewReservoir returns an empty one for three times so many kinds.
 func NewReservoir[E any](limit int) *Reservoir[E] {
 	return &Reservoir[E]{limit: limit, kinds: map[Kind]*Kept[E]{}}
 }
@@ -90,7 +123,7 @@ func (r *Reservoir[E]) Reset() {
 		r.spare = append(r.spare, c)
 	}
 	clear(r.kinds)
-	r.order, r.of = r.order[:0], [2]int{}
+	r.order, r.of = r.order[:0], [3]int{}
 }
 
 // At makes a kind known, if there is room, and returns what is kept of it, or nil.
@@ -98,10 +131,7 @@ func (r *Reservoir[E]) At(k Kind) *Kept[E] {
 	if c := r.kinds[k]; c != nil {
 		return c
 	}
-	class := 0
-	if k.Of != Domain.String() {
-		class = 1
-	}
+	class := k.class()
 	if r.of[class] >= r.limit {
 		return nil
 	}

@@ -1,11 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"html/template"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/stats/figures"
 )
 
@@ -22,12 +26,14 @@ var amounts = [...]amount{
 
 // exampleSet is the examples of one domain, source, agent or tool.
 type exampleSet struct {
+	ID    string
 	Title string
 	Kinds []exampleKind
 }
 
 // exampleKind is the examples of one kind: those that are shown here, and where the others are.
 type exampleKind struct {
+	ID    string
 	Title string
 	Shown []*shownExample
 	Also  []int
@@ -44,31 +50,46 @@ type shownExample struct {
 // choose picks what is shown, and numbers it in the order of the page.
 func (v *view) choose(a amount) {
 	v.examples = make([]shownExample, len(v.Page.Examples))
-	v.Sets, v.Shown = nil, 0
+	v.Sets, v.Shown, v.anchors, v.sets = nil, 0, map[figures.Kind]string{}, map[string]string{}
 	for d := range figures.NumDimensions {
-		for _, g := range v.Figures.Dims[d].All() {
-			set := exampleSet{Title: d.String() + " " + title(d, g.Name)}
+		for i, g := range v.Figures.Dims[d].All() {
+			of := d.String() + "-" + strconv.Itoa(i+1) // as the group's own
+			set := exampleSet{ID: "ex-" + of, Title: d.String() + " " + title(d, g.Name)}
 			for _, what := range v.whats(d) {
 				most := a.others
-				if d == figures.Domain && !strings.Contains(what, " ") {
+				if _, category := turnmill.ParseCategory(what); category || what == "repetitive" {
 					most = a.categories
-				} else if d != figures.Domain {
-					most = min(a.categories, 1)
 				}
-				k := v.chooseKind(figures.Kind{Of: d.String(), Name: g.Name, What: what}, most, a)
+				if d != figures.Domain {
+					most = min(most, 1)
+				}
+				kind := figures.Kind{Of: d.String(), Name: g.Name, What: what}
+				k := v.chooseKind(kind, most, a)
 				if k.Title = what; len(k.Shown)+len(k.Also) > 0 {
+					k.ID = set.ID + "-" + strconv.Itoa(len(set.Kinds)+1)
+					v.anchors[kind] = "#" + k.ID
 					set.Kinds = append(set.Kinds, k)
 				}
 			}
 			if len(set.Kinds) > 0 {
+				v.sets[of] = "#" + set.ID
 				v.Sets = append(v.Sets, set)
 			}
 		}
 	}
+	v.chooseRecords(a)
+}
+
+// recordKinds returns the kinds of records in the order of the page.
+func (v *view) recordKinds() []figures.Kind {
+	of := []string{"record", "trajectory", "note"}
+	return slices.SortedFunc(maps.Keys(v.RecordKinds), func(a, b figures.Kind) int {
+		return cmp.Or(cmp.Compare(slices.Index(of, a.Of), slices.Index(of, b.Of)), cmp.Compare(a.What, b.What), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 func (v *view) chooseKind(k figures.Kind, most int, a amount) (out exampleKind) {
-	for i, number := range v.Kinds[k] {
+	for i, number := range v.numbers(k) {
 		if i == most {
 			break
 		}
@@ -88,15 +109,32 @@ func (v *view) chooseKind(k figures.Kind, most int, a amount) (out exampleKind) 
 	return out
 }
 
-// whats returns what the examples of a dimension are of, in the order of the page: categories, and of a domain what
-// else there is by name.
+// numbers returns the examples of a kind. All others, which stand together, have those of each of their names.
+func (v *view) numbers(k figures.Kind) (all []int) {
+	if k.Name != figures.RestName {
+		return v.Kinds[k]
+	}
+	named := map[string]bool{}
+	for d := range figures.NumDimensions {
+		for _, g := range v.Figures.Dims[d].All() {
+			named[g.Name] = named[g.Name] || d.String() == k.Of
+		}
+	}
+	for other, numbers := range v.Kinds {
+		if other.Of == k.Of && other.What == k.What && !named[other.Name] {
+			all = append(all, numbers...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// whats returns what the examples of a dimension are of, in the order of the page: categories, and what else there is
+// by name.
 func (v *view) whats(d figures.Dimension) []string {
 	var all, more []string
 	for _, c := range barOrder {
 		all = append(all, c.String())
-	}
-	if d != figures.Domain {
-		return all
 	}
 	for k := range v.Kinds {
 		if k.Of == d.String() && !slices.Contains(all, k.What) && !slices.Contains(more, k.What) {

@@ -7,17 +7,19 @@ import (
 
 // Page is all that a report says.
 type Page struct {
-	Facts    []Fact // what was audited, and how
-	Mode     string // of the mask: turn, token, weight, off
-	Tokens   bool   // there was a tokenizer: lengths are tokens, else characters
-	Table    Table
-	Figures  *figures.Figures
-	Accounts []Account // the whole first, then the domains
-	Repairs  []Note
-	Notices  []Note
-	Examples []Example
-	Kinds    map[figures.Kind][]int // numbers of examples, the first to show first
-	NoTexts  string                 // why examples have no texts; "" when they have
+	Facts       []Fact // what was audited, and how
+	Mode        string // of the mask: turn, token, weight, off
+	Tokens      bool   // there was a tokenizer: lengths are tokens, else characters
+	Table       Table
+	Figures     *figures.Figures
+	Accounts    []Account // the whole first, then the domains
+	Repairs     []Note
+	Notices     []Note
+	Examples    []Example
+	Kinds       map[figures.Kind][]int // numbers of examples, the first to show first
+	Records     []RecordExample
+	RecordKinds map[figures.Kind][]int // of record, trajectory and note, numbers of Records
+	NoTexts     string                 // why examples have no texts; "" when they have
 }
 
 // Fact is one line about the run.
@@ -91,6 +93,21 @@ type Example struct {
 	Near                             []string // borders that it stands near, with the category beyond
 	Action, Observation              Text
 	NoTexts                          string // why there are none
+}
+
+// RecordExample is a record or trajectory that was lost, or a record that was mended.
+type RecordExample struct {
+	Where   string // path and line, or path and byte
+	Bytes   int64
+	Kind    string // file, record, trajectory
+	What    string // rejected: bad_json; "" of what was mended
+	Notes   []string
+	Detail  string
+	ID      string
+	Domain  string
+	Head    string // of the record's bytes
+	Skipped int    // bytes
+	Tail    string
 }
 
 // Text is a text without its middle. Marks are pairs of bytes and kind: 0 plain, 1 on one side alone, 2 on both.

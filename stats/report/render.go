@@ -65,9 +65,12 @@ type view struct {
 	Whole    group
 	Sections []section // a dimension each
 	Sets     []exampleSet
-	Shown    int // examples
+	Shown    int // examples of turns
+	Lost     []recordSet
 
-	examples []shownExample // by number; Number 0: not shown
+	examples []shownExample          // by number; Number 0: not shown
+	anchors  map[figures.Kind]string // of what has examples
+	sets     map[string]string       // of all examples of a group, by its ID
 	bounds   map[string][]float64
 }
 
@@ -341,29 +344,6 @@ func spoken(shares [turnmill.NumCategories]float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// Examples returns the link to the first example of what a group has, or "".
-func (g group) Examples(what string) string {
-	of, name := g.Of, g.Name
-	if of == "" { // the whole has those of its first domain
-		for _, d := range g.v.Figures.Dims[figures.Domain].All() {
-			if to := g.v.link(figures.Kind{Of: "domain", Name: d.Name, What: what}); to != "" {
-				return to
-			}
-		}
-		return ""
-	}
-	return g.v.link(figures.Kind{Of: of, Name: name, What: what})
-}
-
-func (v *view) link(k figures.Kind) string {
-	for _, i := range v.Kinds[k] {
-		if n := v.examples[i].Number; n > 0 {
-			return "#e" + strconv.Itoa(n)
-		}
-	}
-	return ""
-}
-
 func counts(m map[string]int64) []Count {
 	var out []Count
 	for name, n := range m {
@@ -424,32 +404,6 @@ func Thousands(n int64) string {
 	return s
 }
 
-// linkedCount is a number with the examples of what it counts.
-type linkedCount struct {
-	Name, To string
-	N        int64
-}
-
-// linked counts the turns of a category, or the repetitive ones.
-func linked(g group, what string) linkedCount {
-	l := linkedCount{Name: what, N: g.Other[figures.OtherRepetitive], To: g.Examples(what)}
-	if c, ok := turnmill.ParseCategory(what); ok {
-		l.N = g.Group.Categories[c].Turns
-	}
-	return l
-}
-
-// linkedReason is a count of a reason with its examples.
-func linkedReason(g group, kind string, c Count) linkedCount {
-	return linkedCount{c.Name, g.Examples(kind + c.Name), c.N}
-}
-
-// titled is a list with its title.
-type titled struct {
-	Title string
-	List  []Note
-}
-
 var functions = template.FuncMap{
 	"n": Thousands,
 	"turns": func(n int64) string {
@@ -461,6 +415,6 @@ var functions = template.FuncMap{
 	"n64":    func(n int) string { return Thousands(int64(n)) },
 	"linked": linked,
 	"reason": linkedReason,
-	"notes":  func(title string, list []Note) titled { return titled{title, list} },
+	"at":     func(to string, n int64) linkedCount { return linkedCount{To: to, N: n} },
 	"legend": func() []turnmill.Category { return barOrder[:] },
 }

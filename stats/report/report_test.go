@@ -50,6 +50,14 @@ func samplePage(names, turns, examples, textRunes int) *Page {
 		k := figures.Kind{Of: "domain", Name: name("domain", i%names), What: turnmill.Category(i / names % turnmill.NumCategories).String()}
 		p.Kinds[k] = append(p.Kinds[k], i)
 	}
+	p.RecordKinds = map[figures.Kind][]int{}
+	for i := range examples / 2 {
+		p.Records = append(p.Records, RecordExample{Where: hostile + ":7", Bytes: 9, Kind: "record", What: "rejected: " + hostile, Notes: []string{hostile}, Detail: text, ID: hostile,
+			Domain: name("domain", i%names), Head: text, Skipped: 5, Tail: text})
+		for _, k := range []figures.Kind{{Of: "record", Name: name("domain", i%names), What: "rejected: " + name("", i/9)}, {Of: "note", Name: name("domain", i%names), What: "note: forged_control"}} {
+			p.RecordKinds[k] = append(p.RecordKinds[k], i)
+		}
+	}
 	return p
 }
 
@@ -193,5 +201,35 @@ func TestPercent(t *testing.T) {
 		if got := percent(x); got != want {
 			t.Errorf("percent(%v) = %s, want %s", x, got, want)
 		}
+	}
+}
+
+// TestEveryNumberLinks: what was lost, mended or counted leads to its examples, and what has none to the commands that
+// list it.
+func TestEveryNumberLinks(t *testing.T) {
+	p := samplePage(2, 200, 16, 50)
+	domain := p.Figures.Dims[figures.Domain].All()[0].Name
+	p.Accounts = []Account{{Name: "total", Lines: []AccountLine{
+		{What: "records", In: 10, Out: 7, AllRejected: 3, Rejected: []Count{{"bad_json", 2}, {"seldom", 1}}},
+		{What: "loss tokens", In: 100, Out: 60, AllDropped: 40, Dropped: []Count{{"masked", 40}}}}}}
+	p.Repairs = []Note{{Name: "forged_control", N: 3, Domains: []Count{{domain, 3}}}, {Name: "of_files", N: 4}}
+	p.Records = append(p.Records, RecordExample{Where: "a.jsonl:7", Kind: "record", What: "rejected: bad_json", Head: "{"})
+	p.RecordKinds[figures.Kind{Of: "record", What: "rejected: bad_json"}] = []int{len(p.Records) - 1}
+	page := render(t, p)
+	for _, want := range []string{
+		`seldom <a href="#no-examples">1</a>`, "a.jsonl:7",
+		`masked <a href="#ex-domain-1-`, `<th scope="row">of_files</th><td class="r"><a href="#no-examples">4</a>`,
+		`<th scope="row">records</th><td class="r"><a href="#examples">10</a>`, `<div><dt>turns</dt><dd><a href="#ex-domain-1">`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	_, id, _ := strings.Cut(page, `bad_json <a href="#`)
+	if id, _, _ = strings.Cut(id, `"`); !strings.Contains(page, `<h4 id="`+id+`">records rejected: bad_json, of no domain</h4>`) {
+		t.Errorf("what was lost leads to %q", id)
+	}
+	if !regexp.MustCompile(`forged_control</th><td class="r"><a href="#ex-record-\d+">3</a></td><td>[^<]*<a href="#ex-record-\d+">3</a>`).MatchString(page) {
+		t.Error("what was mended has no example")
 	}
 }
