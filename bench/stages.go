@@ -181,7 +181,8 @@ func (b *bench) prepare() error {
 			d := &b.targets[i][k]
 			b.table = append(b.table, stats.TurnRow{ID: t.ID, Turn: int32(k), Trajectory: int64(i), Domain: string(t.Domain), Source: t.Source,
 				ActionWords: int32(d.ActionWords), ObservationWords: int32(d.ObservationWords), SharedWords: int32(d.SharedWords),
-				Category: d.Category.String(), Status: "target", Shard: "train/data-p00000-00000.arrow", Row: int64(i)})
+				Category: d.Category.String(), Status: "target", Shard: "train/data-p00000-00000.arrow", Row: int64(i),
+				StateWords: stats.NotCounted, StateSharedWords: stats.NotCounted, StateNovelty: math.NaN(), UnseenWords: stats.NotCounted})
 		}
 	}
 	return b.write(&b.stream)

@@ -2,7 +2,6 @@ package mask
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
 )
@@ -48,29 +47,6 @@ func distinctWords(text []byte) []string {
 
 // appendWords appends the words of a stretch in order, repeated ones included.
 func appendWords(words []string, stretch string) []string {
-	var word []byte
-	var run []rune
-	end := func() {
-		if len(word) > 0 || len(run) == 1 {
-			words = append(words, string(word)+string(run)) // one of the two is empty
-		}
-		for i := 1; i < len(run); i++ {
-			words = append(words, string(run[i-1:i+1]))
-		}
-		word, run = word[:0], run[:0]
-	}
-	for _, r := range stretch {
-		kind := kindOf(r)
-		if kind < kindPairing || kind == kindPairing && len(word) > 0 || kind > kindPairing && len(run) > 0 {
-			end()
-		}
-		switch {
-		case kind == kindPairing:
-			run = append(run, r)
-		case kind > kindPairing:
-			word = utf8.AppendRune(word, r+lower[kind])
-		}
-	}
-	end()
+	eachWord(stretch, func(word []byte) { words = append(words, string(word)) })
 	return words
 }

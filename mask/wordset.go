@@ -8,6 +8,7 @@ import (
 const (
 	minSlots    = 1 << 10 // 16 KiB
 	idleMeasure = 64      // measures that need little before a large table is given back
+	mostListed  = 1 << 16 // keys of a list that is kept for the next measure
 )
 
 // Sides of a turn, as bits of slot.sides.
@@ -36,6 +37,9 @@ type wordSet struct {
 	count  [4]int // distinct words by side
 	shared int
 
+	listing bool     // keep list
+	list    []uint64 // keys of the first mostSeen words, in the order in which they were met first
+
 	idle, peak int // measures since the table was last needed, and the most words in them
 }
 
@@ -54,6 +58,9 @@ func (s *wordSet) reset() {
 		}
 	}
 	s.used, s.count, s.shared = 0, [4]int{}, 0
+	if s.list = s.list[:0]; cap(s.list) > mostListed {
+		s.list = nil
+	}
 	if s.turn++; s.turn == 0 { // the count has come round: old slots would look new
 		clear(s.slots)
 		s.turn = 1
@@ -74,6 +81,9 @@ func (s *wordSet) add(key uint64, side uint32) {
 		if p.turn != s.turn {
 			*p = slot{key, s.turn, side}
 			s.count[side&3]++
+			if s.listing && s.used < mostSeen {
+				s.list = append(s.list, key)
+			}
 			if s.used++; s.used*2 > len(slots) {
 				s.grow()
 			}
@@ -86,6 +96,20 @@ func (s *wordSet) add(key uint64, side uint32) {
 				s.shared++
 			}
 			return
+		}
+	}
+}
+
+// sides returns the sides that have a word, 0 when none has.
+func (s *wordSet) sides(key uint64) uint32 {
+	mask := uint64(len(s.slots) - 1)
+	for i := key >> s.shift; ; i++ {
+		p := &s.slots[i&mask]
+		if p.turn != s.turn {
+			return 0
+		}
+		if p.key == key {
+			return p.sides
 		}
 	}
 }

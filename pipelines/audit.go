@@ -41,6 +41,18 @@ func (o *Options) audits() bool { return o.Pipeline == pipelineAudit }
 // audits tells whether the run keeps no rows.
 func (p *Plan) audits() bool { return p.Pipeline == pipelineAudit }
 
+// beyond resolves the option of that name: an audit counts more than the mask needs, a run of cpt when it is asked to.
+func (o *Options) beyond() string {
+	switch {
+	case o.Beyond == "on", o.Beyond == "auto" && o.audits():
+		return "on"
+	}
+	return "off"
+}
+
+// beyond tells whether turns are measured against what stands before them.
+func (p *Plan) beyond() bool { return p.Config.Beyond == "on" }
+
 // tokens tells whether turns are encoded.
 func (p *Plan) tokens() bool { return p.Tokenizer.SHA256 != "" }
 

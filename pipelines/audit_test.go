@@ -32,7 +32,7 @@ func TestAuditSaysWhatCPTDoes(t *testing.T) {
 	for _, mode := range []string{"turn", "token", "weight", "off"} {
 		t.Run(mode, func(t *testing.T) {
 			o := options(t, corpus)
-			o.Partitions, o.Mask = 3, mode
+			o.Partitions, o.Mask, o.Beyond = 3, mode, "on"
 			if mode == "weight" {
 				o.Profile = "weighted"
 			}

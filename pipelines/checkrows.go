@@ -44,6 +44,7 @@ type unit struct {
 	turns        int // that the filters left
 	last         stats.TurnRow
 	dropped      []droppedTurn // of a trajectory
+	beyond       unitBeyond
 }
 
 type droppedTurn struct {
@@ -199,6 +200,7 @@ func (p *partitionCheck) turn(path string, t *stats.TurnRow) error {
 		p.documentTurn(t, at)
 	} else {
 		p.maskOf(t, at)
+		p.beyondOf(t, at)
 	}
 	p.statusOf(t, at)
 	p.countTurn(t)

@@ -39,8 +39,8 @@ func sameFloat(a, b float64) bool { return a == b || a != a && b != b }
 func (p *partitionCheck) documentTurn(t *stats.TurnRow, at func(string, ...any)) {
 	defined := t.Overlap == t.Overlap || t.Novelty == t.Novelty || t.Jaccard == t.Jaccard || t.LengthRatio == t.LengthRatio
 	if t.Keep != 1 || !t.Kept || countsOf(t) != (mask.Counts{}) || defined || t.ActionStart != 0 || t.ActionEnd != 0 ||
-		t.Tool != "" || t.TaskID != "" || t.Agent != "" {
-		at("a document is always kept and has no statistics, tools, task or agent")
+		t.Tool != "" || t.TaskID != "" || t.Agent != "" || t.Observed != nil || t.Instructed != nil || t.Perturbed != nil || !unmeasured(t) {
+		at("a document is always kept and has no statistics, tools, task, agent or observer")
 	}
 	if p.plan.audits() {
 		return

@@ -50,6 +50,7 @@ type Options struct {
 	ShardBytes    int64
 	Limit         int64  // records; 0: all
 	Validation    string // share of trajectories and documents, in decimals
+	Beyond        string // "on": count what the mask does not look at; "auto": in an audit
 
 	PartitionBytes int64 // stored bytes a partition, where Partitions is 0
 
@@ -84,7 +85,7 @@ type Progress struct {
 func DefaultOptions() Options {
 	return Options{
 		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always",
-		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0",
+		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto",
 		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20, PartitionBytes: 256 << 20,
 		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1,
 	}
@@ -114,6 +115,7 @@ func (o *Options) Validate() error {
 		oneOf("state", o.State, "always", "changed", "never"),
 		oneOf("mask", o.Mask, "turn", "token", "weight", "off"),
 		oneOf("profile", o.Profile, "hf", "weighted"),
+		oneOf("beyond", o.Beyond, "auto", "on", "off"),
 		o.MaskTable.Validate(),
 	}
 	if o.Chat != "auto" {

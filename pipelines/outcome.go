@@ -29,9 +29,10 @@ type outcome struct {
 	records int64 // decoded
 	units   int64 // trajectories and documents
 	mode    mask.Mode
-	tokens  bool     // turns are encoded
-	samples *sampler // of an audit, else nil
-	part    bool     // rows alone; the rest of the job follows
+	tokens  bool          // turns are encoded
+	samples *sampler      // of an audit, else nil
+	beyond  []mask.Beyond // of the turns of the trajectory at hand; the worker's
+	part    bool          // rows alone; the rest of the job follows
 
 	arena jsonscan.Arena
 	rec   recordAccount // the record at hand
@@ -305,6 +306,7 @@ func (o *outcome) lost(t *turnmill.Trajectory, targets []shard.Target, status st
 func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, results []shard.TurnResult, stays bool) {
 	id, domain, source := o.arena.Copy(t.ID), o.arena.Copy(string(t.Domain)), o.arena.Copy(t.Source)
 	task, agent := o.arena.Copy(t.TaskID), o.arena.Copy(t.Agent)
+	observed, instructed, perturbed := observedOf(t.Observed), stats.Bool(t.System.SimulationInstruction != ""), stats.Bool(formats.Perturbed(t.Meta))
 	for i := range results {
 		r, d := &results[i], &targets[i].MaskDecision
 		row := stats.TurnRow{
@@ -312,8 +314,10 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 			Domain: domain, Source: source, TaskID: task, Agent: agent, Tool: o.arena.Copy(t.Turns[i].Tool),
 			Status: r.Status.String(), Reason: string(r.Reason),
 			ObservationTokens: r.Observation, TargetTokens: r.Loss, TrainedTokens: r.Trained, Row: -1,
+			Observed: observed, Instructed: instructed, Perturbed: perturbed,
 		}
 		setDecision(&row, d)
+		setBeyond(&row, &o.beyond[i])
 		if o.mode == mask.ModeToken && r.Row >= 0 {
 			row.Kept = r.Trained > 0
 		}
@@ -355,6 +359,31 @@ func setDecision(row *stats.TurnRow, d *turnmill.MaskDecision) {
 	row.Overlap, row.Novelty, row.Jaccard, row.LengthRatio = ratios(countsOf(row))
 }
 
+// setBeyond fills a turn row's columns of what the mask does not look at.
+func setBeyond(row *stats.TurnRow, b *mask.Beyond) {
+	row.StateWords, row.StateSharedWords, row.StateNovelty, row.UnseenWords = stats.NotCounted, stats.NotCounted, math.NaN(), stats.NotCounted
+	if b.Counted {
+		row.UnseenWords = int32(b.Unseen)
+	}
+	if b.Counted && b.HasState {
+		row.StateWords, row.StateSharedWords = int32(b.StateWords), int32(b.StateShared)
+		if v, ok := b.StateNovelty(int(row.ObservationWords)); ok {
+			row.StateNovelty = v
+		}
+	}
+	if b.Judged {
+		row.AnswerLeaked = stats.Bool(b.Leaked)
+	}
+}
+
+// observedOf is what a turn row says of where observations come from.
+func observedOf(o turnmill.Observed) *bool {
+	if o == turnmill.ObservedUnset {
+		return nil
+	}
+	return stats.Bool(o == turnmill.ObservedTrue)
+}
+
 // ratios returns the four statistics of a turn, NaN where one is undefined.
 func ratios(c mask.Counts) (overlap, novelty, jaccard, length float64) {
 	orNaN := func(v float64, ok bool) float64 {
@@ -390,6 +419,7 @@ func (o *outcome) document(d *turnmill.Document, res *shard.Result) {
 		row := stats.TurnRow{
 			ID: id, Turn: int32(i), Record: o.records, Trajectory: o.units, Domain: domain, Source: source,
 			Overlap: math.NaN(), Novelty: math.NaN(), Jaccard: math.NaN(), LengthRatio: math.NaN(),
+			StateWords: stats.NotCounted, StateSharedWords: stats.NotCounted, StateNovelty: math.NaN(), UnseenWords: stats.NotCounted,
 			Keep: 1, Kept: true, Status: r.Status.String(), Reason: string(r.Reason),
 			ObservationTokens: r.Observation, TargetTokens: r.Loss, TrainedTokens: r.Trained, Row: -1,
 		}

@@ -46,6 +46,7 @@ type Config struct {
 	ShardBytes     int64  `json:"shard-bytes"`
 	Limit          int64  `json:"limit"` // records; 0: all
 	Validation     string `json:"validation"`
+	Beyond         string `json:"beyond"` // as resolved: on or off
 	// PartitionBytes cuts standard input, which the plan has no partitions of; 0 for all other inputs.
 	PartitionBytes int64 `json:"partition-bytes,omitempty"`
 }
@@ -151,6 +152,7 @@ func (p *Plan) sound() error {
 	errs := []error{
 		oneOf("objective", c.Objective, objectives[:]...),
 		oneOf("state", c.State, states[:]...),
+		oneOf("beyond", c.Beyond, "on", "off"),
 	}
 	for _, n := range []struct {
 		name        string

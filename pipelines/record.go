@@ -15,11 +15,13 @@ type worker struct {
 	filters *filter.Chain
 	mask    *mask.Masker
 	builder rowBuilder
-	draw    *tokenDraw // mode token, else nil
+	history *mask.History // with --beyond, else nil
+	draw    *tokenDraw    // mode token, else nil
 	splits  splitter
 
 	verdicts  []turnmill.Verdict
 	targets   []shard.Target
+	beyond    []mask.Beyond // of each target
 	canonical []byte
 }
 
@@ -52,10 +54,8 @@ func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
 	w.verdicts, reason = w.filters.Apply(t, w.verdicts) // filter: keep or drop turns, then the whole
 	out.note(t.Domain, t.ID, w.filters.Notes())
 
-	w.targets = w.targets[:0]
-	for i := range t.Turns { // mask: one decision a turn, dropped ones included
-		w.targets = append(w.targets, shard.Target{Verdict: w.verdicts[i], MaskDecision: w.mask.Decide(t.ID, &t.Turns[i])})
-	}
+	w.decide(t, reason == "") // mask: one decision a turn, dropped ones included
+	out.beyond = w.beyond
 	if reason != "" {
 		out.dropTrajectory(t, w.targets, reason)
 		return
@@ -68,6 +68,24 @@ func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
 	}
 	out.split()
 	out.trajectory(t, w.targets, &res)
+}
+
+// decide fills targets and beyond. What a filter drops is no history of what follows, and is measured against none.
+func (w *worker) decide(t *turnmill.Trajectory, stays bool) {
+	w.targets, w.beyond = w.targets[:0], w.beyond[:0]
+	if stays = stays && w.history != nil; stays {
+		ref := formats.ReferenceOf(t)
+		w.history.Begin(t, ref.Query, ref.Answers)
+	}
+	for i := range t.Turns {
+		target, beyond := shard.Target{Verdict: w.verdicts[i]}, mask.Beyond{}
+		if stays && target.Status != turnmill.StatusDropped {
+			target.MaskDecision, beyond = w.history.Decide(t.ID, &t.Turns[i])
+		} else {
+			target.MaskDecision = w.mask.Decide(t.ID, &t.Turns[i])
+		}
+		w.targets, w.beyond = append(w.targets, target), append(w.beyond, beyond)
+	}
 }
 
 // document takes one text of world knowledge to rows.

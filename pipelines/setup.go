@@ -58,7 +58,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		Config: Config{
 			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, KeepThought: o.KeepThought,
 			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(), FilterPatterns: patternsHash(o.Patterns),
-			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes, Limit: o.Limit, Validation: share.text,
+			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes, Limit: o.Limit, Validation: share.text, Beyond: o.beyond(),
 		},
 		Tokenizer: info,
 		Chat:      ChatInfo{Name: name},
@@ -162,6 +162,9 @@ func (s *setup) newWorker() *worker {
 	w := &worker{
 		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
 		filters:  s.filters.Fork(), mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},
+	}
+	if s.plan.beyond() {
+		w.history = mask.NewHistory(masker)
 	}
 	if s.mode == mask.ModeToken {
 		w.draw = &tokenDraw{seed: s.plan.Mask.Seed}

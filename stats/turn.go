@@ -7,8 +7,8 @@ import (
 )
 
 // TurnRow is one row of the turns table; its fields are the columns, in their order. A null is written for
-// an empty Domain, Source, TaskID, Agent, Tool or Category, for a ratio that is NaN, for nil KeptSpans, and
-// for all from Shard to ActionEnd when Shard is empty: then the turn stands in no row.
+// an empty Domain, Source, TaskID, Agent, Tool or Category, for a ratio that is NaN, for nil, for a count that is
+// NotCounted, and for all from Shard to ActionEnd when Shard is empty: then the turn stands in no row.
 //
 // The tags name the encodings: dictionaries where few values recur, deltas for integers, which mostly rise.
 type TurnRow struct {
@@ -50,6 +50,31 @@ type TurnRow struct {
 	ActionEnd   int32  `parquet:"action_end,optional,delta"`   //
 
 	KeptSpans []int32 `parquet:"kept_spans,optional,list"` // mode span: token pairs within the observation
+
+	// Of the trajectory; null for documents.
+	Observed   *bool `parquet:"observed,optional"`   // a real environment answered; false: a model or a simulator; null: not said
+	Instructed *bool `parquet:"instructed,optional"` // its prompt has a simulation instruction
+	Perturbed  *bool `parquet:"perturbed,optional"`  // its meta names a perturbation
+
+	// Beyond the mask's own integers; null for documents, for turns that a filter dropped, and where nothing was counted.
+	StateWords       int32   `parquet:"state_words,optional,delta"`        // distinct words of the state; null without a state
+	StateSharedWords int32   `parquet:"state_shared_words,optional,delta"` // of the observation that action or state has
+	StateNovelty     float64 `parquet:"state_novelty,optional"`            // (o - that) / o
+	UnseenWords      int32   `parquet:"unseen_words,optional,delta"`       // of the observation that stand nowhere before it
+	AnswerLeaked     *bool   `parquet:"answer_leaked,optional"`            // the observation names the reference answer unasked; null: no answer to judge by
+}
+
+// NotCounted is a count that is null in the table.
+const NotCounted = -1
+
+var truths = [2]bool{false, true}
+
+// Bool returns a value of a column that may be null, without allocating.
+func Bool(v bool) *bool {
+	if v {
+		return &truths[1]
+	}
+	return &truths[0]
 }
 
 // column ties a column of the table to a field of TurnRow: exactly one of the pointers is set.
@@ -60,8 +85,10 @@ type column struct {
 	i64   func(*TurnRow) *int64
 	f64   func(*TurnRow) *float64
 	flag  func(*TurnRow) *bool
+	maybe func(*TurnRow) **bool
 	spans func(*TurnRow) *[]int32
 	null  func(*TurnRow) bool // nil for a column without nulls
+	count bool                // a null is NotCounted in the row
 }
 
 // turnColumns returns the columns in the order of the file.
@@ -102,7 +129,23 @@ func turnColumns() []column {
 		{name: "action_end", i32: func(r *TurnRow) *int32 { return &r.ActionEnd }, null: nowhere},
 		{name: "kept_spans", spans: func(r *TurnRow) *[]int32 { return &r.KeptSpans },
 			null: func(r *TurnRow) bool { return r.KeptSpans == nil }},
+		maybe("observed", func(r *TurnRow) **bool { return &r.Observed }),
+		maybe("instructed", func(r *TurnRow) **bool { return &r.Instructed }),
+		maybe("perturbed", func(r *TurnRow) **bool { return &r.Perturbed }),
+		count("state_words", func(r *TurnRow) *int32 { return &r.StateWords }),
+		count("state_shared_words", func(r *TurnRow) *int32 { return &r.StateSharedWords }),
+		ratio("state_novelty", func(r *TurnRow) *float64 { return &r.StateNovelty }),
+		count("unseen_words", func(r *TurnRow) *int32 { return &r.UnseenWords }),
+		maybe("answer_leaked", func(r *TurnRow) **bool { return &r.AnswerLeaked }),
 	}
+}
+
+func maybe(name string, value func(*TurnRow) **bool) column {
+	return column{name: name, maybe: value, null: func(r *TurnRow) bool { return *value(r) == nil }}
+}
+
+func count(name string, i32 func(*TurnRow) *int32) column {
+	return column{name: name, i32: i32, null: func(r *TurnRow) bool { return *i32(r) == NotCounted }, count: true}
 }
 
 func optionalText(name string, text func(*TurnRow) *string) column {

@@ -56,6 +56,14 @@ func TestTurnSchema(t *testing.T) {
 			required int32 element (INT(32,true));
 		}
 	}
+	optional boolean observed;
+	optional boolean instructed;
+	optional boolean perturbed;
+	optional int32 state_words (INT(32,true));
+	optional int32 state_shared_words (INT(32,true));
+	optional double state_novelty;
+	optional int32 unseen_words (INT(32,true));
+	optional boolean answer_leaked;
 }`
 	if diff := cmp.Diff(want, turnSchema().String()); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)
@@ -77,12 +85,16 @@ func testTurn(i int) TurnRow {
 		Category: "retrieval", Keep: 1, Kept: i%4 != 0, Status: "target", ObservationTokens: int32(i % 999), TargetTokens: int32(i%999 + 1), TrainedTokens: int32(i%999 + 1),
 		Shard: "train/data-p00000-00000.arrow", Row: int64(i / 20), TokenStart: int32(i % 2000), TokenEnd: int32(i%2000 + 300),
 		ActionStart: 0, ActionEnd: int32(i % 2000),
+		Observed: Bool(i%3 == 0), Instructed: Bool(i%8 == 0), Perturbed: Bool(false),
+		StateWords: int32(i % 401), StateSharedWords: int32(i % 11), StateNovelty: float64(i%9) / 9, UnseenWords: int32(i % 29), AnswerLeaked: Bool(i%13 == 0),
 	}
 	switch i % 6 {
 	case 1:
 		r.Domain, r.Source, r.TaskID, r.Agent, r.Tool, r.Category = "", "", "", "", "", ""
 	case 2:
 		r.Overlap, r.Novelty, r.Jaccard, r.LengthRatio = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		r.Observed, r.Instructed, r.Perturbed, r.AnswerLeaked = nil, nil, nil, nil
+		r.StateWords, r.StateSharedWords, r.StateNovelty, r.UnseenWords = NotCounted, NotCounted, math.NaN(), NotCounted
 	case 3:
 		r.Status, r.Reason = "dropped", "no_change"
 		r.Shard, r.Row, r.TokenStart, r.TokenEnd, r.ActionStart, r.ActionEnd = "", 0, 0, 0, 0, 0
@@ -181,7 +193,7 @@ func TestTurnsComeBack(t *testing.T) {
 
 // withoutNaN makes rows comparable with ==: NaN differs from itself.
 func withoutNaN(r TurnRow) TurnRow {
-	for _, f := range []*float64{&r.Overlap, &r.Novelty, &r.Jaccard, &r.LengthRatio} {
+	for _, f := range []*float64{&r.Overlap, &r.Novelty, &r.Jaccard, &r.LengthRatio, &r.StateNovelty} {
 		if math.IsNaN(*f) {
 			*f = -1
 		}
@@ -198,6 +210,8 @@ func TestTurnsComeBackProperty(t *testing.T) {
 				ID: text.Draw(t, "id"), Turn: rapid.Int32().Draw(t, "turn"), Trajectory: rapid.Int64().Draw(t, "trajectory"),
 				Domain: text.Draw(t, "domain"), Tool: text.Draw(t, "tool"), ActionChars: rapid.Int64().Draw(t, "chars"),
 				Overlap: number.Draw(t, "overlap"), Keep: 0.5, Kept: rapid.Bool().Draw(t, "kept"), Reason: text.Draw(t, "reason"),
+				StateWords: rapid.Int32Min(NotCounted).Draw(t, "state words"), UnseenWords: NotCounted,
+				StateNovelty: number.Draw(t, "state novelty"), Observed: rapid.SampledFrom([]*bool{nil, Bool(true), Bool(false)}).Draw(t, "observed"),
 				Shard: text.Draw(t, "shard"), KeptSpans: rapid.SliceOfN(rapid.Int32(), 0, 5).Draw(t, "spans"),
 			}
 			if r.Shard != "" {

@@ -70,8 +70,11 @@ func (c *cursor) read(r *TurnRow) error {
 func (c *cursor) set(r *TurnRow, v *parquet.Value) {
 	switch {
 	case v.IsNull():
-		if c.f64 != nil {
+		switch {
+		case c.f64 != nil:
 			*c.f64(r) = math.NaN()
+		case c.count:
+			*c.i32(r) = NotCounted
 		}
 	case c.text != nil:
 		if b := v.ByteArray(); string(b) != c.last {
@@ -84,6 +87,8 @@ func (c *cursor) set(r *TurnRow, v *parquet.Value) {
 		*c.i64(r) = v.Int64()
 	case c.f64 != nil:
 		*c.f64(r) = v.Double()
+	case c.maybe != nil:
+		*c.maybe(r) = Bool(v.Boolean())
 	default:
 		*c.flag(r) = v.Boolean()
 	}

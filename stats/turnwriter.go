@@ -176,6 +176,8 @@ func (w *TurnWriter) add(column int, rows []TurnRow) {
 			values = append(values, parquet.DoubleValue(*c.f64(r)))
 		case c.flag != nil:
 			values = append(values, parquet.BooleanValue(*c.flag(r)))
+		case c.maybe != nil:
+			values = append(values, parquet.BooleanValue(**c.maybe(r)))
 		default:
 			values = appendSpans(values, *c.spans(r), column)
 			continue

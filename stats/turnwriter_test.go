@@ -56,8 +56,8 @@ func TestPitfall14RowGroups(t *testing.T) {
 	if got := rowGroups(t, table(t, testTurns(1000), 1)); got != 1 {
 		t.Errorf("1000 one-row writes make %d row groups, want 1", got)
 	}
-	if got := rowGroups(t, table(t, testTurns(20_000), 20)); got < 5 || got > 8 {
-		t.Errorf("20,000 rows of some 330 bytes make %d row groups of 1 MiB, want 7", got)
+	if got := rowGroups(t, table(t, testTurns(20_000), 20)); got < 6 || got > 9 {
+		t.Errorf("20,000 rows of some 400 bytes make %d row groups of 1 MiB, want 8", got)
 	}
 	rows := testTurns(40)
 	for i := range rows {

@@ -44,7 +44,7 @@ func TestColumnsTold(t *testing.T) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[stats.TurnRow]()) {
 		tag, options, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 		kind := map[reflect.Kind]string{reflect.String: "string", reflect.Int32: "int32", reflect.Int64: "int64",
-			reflect.Float64: "double", reflect.Bool: "bool", reflect.Slice: "list<int32>"}[f.Type.Kind()]
+			reflect.Float64: "double", reflect.Bool: "bool", reflect.Pointer: "bool", reflect.Slice: "list<int32>"}[f.Type.Kind()]
 		want = append(want, tag+" "+kind+" null="+strconv.FormatBool(slices.Contains(strings.Split(options, ","), "optional")))
 	}
 	for _, row := range tableIn(t, "docs/output.md", "column", "type", "meaning") {

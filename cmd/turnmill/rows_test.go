@@ -206,6 +206,9 @@ func compareShown(t *testing.T, s *pipelines.Shown, want []stats.TurnRow) {
 			Shard: s.Shard, Row: s.Row, TokenStart: g.Span.Start, TokenEnd: g.Span.End,
 			// What show has not: the place in the partition, the source's own names, the place of the action.
 			Record: w.Record, Trajectory: w.Trajectory, TaskID: w.TaskID, Agent: w.Agent, ActionStart: w.ActionStart, ActionEnd: w.ActionEnd,
+			// Nor what the mask does not look at.
+			Observed: w.Observed, Instructed: w.Instructed, Perturbed: w.Perturbed, StateWords: w.StateWords, StateSharedWords: w.StateSharedWords,
+			StateNovelty: w.StateNovelty, UnseenWords: w.UnseenWords, AnswerLeaked: w.AnswerLeaked,
 		}
 		if d := cmp.Diff(*w, row, cmp.Comparer(sameFloat)); d != "" {
 			t.Errorf("row %d, %s, turn %d (-turns table +show):\n%s", s.Row, s.ID, g.Turn, d)

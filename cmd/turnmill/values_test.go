@@ -52,6 +52,7 @@ func cptBadValues() []badValue {
 		{"filters", "no-filter", []string{"known: no-action, "}},
 		{"profile", "trl", []string{name, "hf, "}},
 		{"profile", "weighted", []string{"weights come from --mask weight"}},
+		{"beyond", "maybe", []string{name, "auto, on, off"}},
 		{"max-record", "5 XB", []string{size}},
 		{"max-record", "0", []string{"want 1 or more"}},
 		{"max-record", "3GiB", []string{"3221225472", "want at most 2147483647 (2 GiB)"}},

@@ -19,8 +19,8 @@ func fireActFormat() Format {
 		Doc: Doc{
 			Fields: "An object of runs: {reward, em, f1, gt, pred, prompt, traj}. traj is a list of messages, as react-chat\n" +
 				"reads them, or one text; an Alpaca header before it (\"### Instruction:\", \"### Response:\") gives the task.\n" +
-				"reward and f1 go to meta. gt, the gold answer, pred and traj_by_line, which repeats the text, are passed\n" +
-				"over.",
+				"reward, f1 and, as reference_answer, gt, the gold answer, go to meta. pred and traj_by_line, which\n" +
+				"repeats the text, are passed over.",
 			Pairing:  "As in react-chat; in one text as in react-alpaca. A run that is broken is rejected by itself.",
 			State:    "none",
 			Domain:   "as in react-chat",
@@ -105,7 +105,7 @@ func (f *fireAct) run(k, run jsonscan.Value, out *Decoded) error {
 	} else {
 		reward = number("reward", r)
 	}
-	f.t.Meta = out.object(reward, number("f1", run.Get("f1")))
+	f.t.Meta = out.object(reward, number("f1", run.Get("f1")), member{name: metaAnswer, text: run.Get("gt").Str(&out.arena)})
 	out.finish(f.t, f.opts)
 	return nil
 }

@@ -18,7 +18,8 @@ func liveMCPFormat() Format {
 		Doc: Doc{
 			Fields: "messages: those of an OpenAI chat, read as openai-chat reads them. category and reward go to meta, and so\n" +
 				"does each result's isError, the innermost, as is_error in the order of the results, null where a result\n" +
-				"has none. Question, answers, Annotator Metadata (the gold steps), judge and response are passed over.",
+				"has none; answers goes to meta as reference_answer. Question, Annotator Metadata (the gold steps),\n" +
+				"judge and response are passed over.",
 			Pairing: "As in openai-chat. An observation is the innermost text of a result: the print of an MCP result is undone,\n" +
 				"and where its text is a JSON result again, that one is opened too; several texts are joined by line\n" +
 				"feeds. A result that was cut at 10,000 characters stays as far as it goes, and is counted.",
@@ -87,7 +88,8 @@ func (l *liveMCP) record(v jsonscan.Value, out *Decoded) error {
 	l.t.Meta = out.object(
 		member{name: "category", text: v.Get("category").Str(&out.arena)},
 		number("reward", v.Get("reward")),
-		out.listed("is_error", l.failed))
+		out.listed("is_error", l.failed),
+		member{name: metaAnswer, text: v.Get("answers").Str(&out.arena)})
 	l.t.Observed = turnmill.ObservedTrue
 	l.t.Domain = turnmill.DomainMCP
 	out.finish(l.t, l.opts)

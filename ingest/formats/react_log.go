@@ -19,9 +19,10 @@ func reactLogFormat() Format {
 		Text:      true,
 		Doc: Doc{
 			Fields: "Plain text. A run begins with \"Question: \", which is the task, and goes on with numbered lines. Lines of\n" +
-				"dashes (\"BEGIN CORRECT AGENTS\") tell how the runs below them ended: that goes to meta as outcome.",
+				"dashes (\"BEGIN CORRECT AGENTS\") tell how the runs below them ended: that goes to meta as outcome, and the\n" +
+				"answer below a run (\"Correct answer: ...\") as reference_answer.",
 			Pairing: "As in react-alpaca. An observation goes on until the next label, question or line of dashes; a label has\n" +
-				"a number. What the grader says (\"Answer is CORRECT\", \"Correct answer: ...\") answers nothing. A file is\n" +
+				"a number. What the grader says (\"Answer is CORRECT\") answers nothing. A file is\n" +
 				"one record with a trajectory for each run.",
 			State:    "none",
 			Domain:   "as in react-chat",
@@ -108,8 +109,9 @@ func outcome(line string) string {
 // run decodes one run, from its question on.
 func (r *reactLog) run(text string, out *Decoded) {
 	text = strings.TrimRight(text, blanks)
+	gold := ""
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 && strings.HasPrefix(text[i+1:], goldLabel) {
-		text = text[:i] // the gold answer, below each run
+		text, gold = text[:i], text[i+1+len(goldLabel):] // below each run
 	}
 	task, steps := text, ""
 	for _, label := range [...]string{"\nThought 1:", "\nAction 1:"} {
@@ -130,6 +132,6 @@ func (r *reactLog) run(text string, out *Decoded) {
 	}
 	r.whole(steps, true)
 	r.close()
-	r.t.Meta = out.object(member{name: "outcome", text: r.outcome})
+	r.t.Meta = out.object(member{name: "outcome", text: r.outcome}, member{name: metaAnswer, text: gold})
 	out.finish(r.t, r.opts)
 }
