@@ -51,7 +51,7 @@ demo: build
 test: hf lint
 	@test -n "$$TURNMILL_DATA" || echo "test: TURNMILL_DATA is not set: tests over recorded runs of others are left out"
 	@command -v zstd >/dev/null || echo "test: no program zstd: one test of its windows is left out; another makes such frames itself"
-	@command -v bwrap >/dev/null || echo "test: no program bwrap (Debian: bubblewrap): tests that run programs of verifiers are left out"
+	@$(GO) test -count=1 -run '^TestProgram$$' -v ./filter/verify | sed -n 's/.*no sandbox here/test: programs of verifiers are left out: no sandbox here/p'
 	$(GO) test -race -shuffle=on -timeout 30m ./...
 	$(if $(GOHF),$(GO) test -race -shuffle=on -timeout 30m $(GOHF) ./shard/hf)
 	$(if $(GOHF),$(GO) test -race -timeout 30m $(GOHF) -run 'TestOpenTokenizer|TestHF' ./pipelines)

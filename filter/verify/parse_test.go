@@ -2,6 +2,8 @@ package verify
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -161,5 +163,33 @@ func TestAdmits(t *testing.T) {
 				t.Errorf("%s for %s: got %v", c, d, got)
 			}
 		}
+	}
+}
+
+// TestBeside: programs are read below the folder of their file, and nowhere else.
+func TestBeside(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"outside": "no", "in/check": "#!/bin/sh", "in/large": strings.Repeat("x", maxDefinition+5)} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../outside", filepath.Join(dir, "in", "link")); err != nil {
+		t.Fatal(err)
+	}
+	open := Beside(filepath.Join(dir, "in", "verifiers.jsonl"))
+	if text, err := open("check"); err != nil || string(text) != "#!/bin/sh" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	for _, name := range []string{"../outside", "link", filepath.Join(dir, "outside"), "absent", ""} {
+		if text, err := open(name); err == nil {
+			t.Errorf("%s: got %q; want an error", name, text)
+		}
+	}
+	if _, err := Parse([]byte(`{"kind":"program","class":"control","file":"large"}`), open); err == nil || !strings.Contains(err.Error(), "at most 1048576") {
+		t.Errorf("a large file: %v", err)
 	}
 }

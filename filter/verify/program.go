@@ -173,7 +173,7 @@ func speaksOfMemory(stderr string) bool {
 	return false
 }
 
-// source writes the program to a file that has no name any more, so that nothing is left whatever happens.
+// open writes the program to a file that has no name any more, so that nothing is left whatever happens.
 func (p *program) open(dir string) (*os.File, error) {
 	w, err := os.CreateTemp(dir, "turnmill-verifier-*")
 	if err != nil {

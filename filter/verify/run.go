@@ -44,7 +44,7 @@ func (s *Sandbox) run(ctx context.Context, p *program, in io.Reader) (ending, er
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &stream{meter: out}, &stream{meter: out, keep: 4 << 10}
 	cmd.ExtraFiles = []*os.File{source, infoW, list} // in the order of their numbers
 	cmd.Cancel = func() error { leash.late(); return nil }
-	cmd.WaitDelay = 10 * time.Second // for the pipes only: they close with the namespace
+	cmd.WaitDelay = 5 * time.Second // after which os/exec kills bwrap, if the first process could not be told
 	if err := cmd.Start(); errors.Is(err, context.DeadlineExceeded) {
 		return ending{code: -1, timeout: true}, nil
 	} else if err != nil {

@@ -32,36 +32,42 @@ type SandboxOptions struct {
 	Temp  string // for sources on their way, without a name there; "" means the system's
 }
 
-// probe is the program by which a sandbox is tried out: it must pass under the limits, with no network.
-var probe = &program{
-	source: []byte("#!/bin/sh\nread -r line && [ \"$line\" ] && ! [ -e /sys ]\n"),
-	limits: Limits{CPU: 5 * time.Second, Memory: 256 << 20, Processes: 4, Output: 4 << 10, Tmp: 1 << 20},
+// probe is the program by which a sandbox is tried out: it starts one more process. timeout(1) gives up where it
+// cannot; a shell would try again for seconds.
+func probe(processes int64) *program {
+	return &program{
+		source: []byte("#!/bin/sh\nread -r line && [ \"$line\" ] && ! [ -e /sys ] && exec timeout 5 true\n"),
+		limits: Limits{CPU: 5 * time.Second, Memory: 256 << 20, Processes: processes, Output: 4 << 10, Tmp: 1 << 20},
+	}
 }
 
-// OpenSandbox looks for bubblewrap and runs one small program, so that what a machine cannot do is known before
-// any query. It always returns a Sandbox; Refusal says whether it runs programs. ctx needs a deadline: five
-// seconds are plenty.
+// OpenSandbox looks for bubblewrap and tries it out, so that what a machine cannot do is known before any query:
+// a program of two processes must pass, and fail where it may have one. It always returns a Sandbox; Refusal says
+// whether it runs programs. ctx needs a deadline: ten seconds are plenty.
 func OpenSandbox(ctx context.Context, opt SandboxOptions) *Sandbox {
 	if opt.Bwrap == "" {
 		opt.Bwrap = "bwrap"
 	}
 	s := &Sandbox{temp: opt.Temp}
-	for _, tool := range []string{opt.Bwrap, "prlimit", "sh"} {
+	for _, tool := range []string{opt.Bwrap, "prlimit", "timeout", "sh"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
-			return RefuseSandbox(fmt.Sprintf("no program %s; install the packages bubblewrap (0.8 or later) and util-linux", tool))
+			return RefuseSandbox(fmt.Sprintf("no program %s; install the packages bubblewrap (0.8 or later), util-linux and coreutils", tool))
 		}
 		if tool == opt.Bwrap {
 			s.bwrap = path
 		}
 	}
-	v, err := probe.check(ctx, s, Case{})
+	v, err := probe(2).check(ctx, s, Case{})
 	switch {
 	case err != nil:
 		return RefuseSandbox("the sandbox could not be tried out: " + err.Error())
 	case v.State != Pass:
 		return RefuseSandbox("bubblewrap makes no sandbox here (" + string(v.State) + ": " + v.Detail +
 			"); install bubblewrap 0.8 or later and allow user namespaces for ordinary users (in a container: a seccomp profile with unshare, mount and pivot_root)")
+	}
+	if v, err = probe(1).check(ctx, s, Case{}); err != nil || v.State != Crashed {
+		return RefuseSandbox(fmt.Sprintf("the limit on processes does not hold here (%s: %s, %v); it needs Linux 5.14 or later", v.State, v.Detail, err))
 	}
 	return s
 }

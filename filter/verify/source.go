@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -109,6 +111,22 @@ func (s *Set) add(line []byte, open Open) error {
 	}
 	s.byQuery[id] = v
 	return nil
+}
+
+// Beside returns an Open that reads files in the folder of a file of verifiers and below it, nowhere else.
+func Beside(file string) Open {
+	return func(name string) ([]byte, error) {
+		dir, err := os.OpenRoot(filepath.Dir(file))
+		if err != nil {
+			return nil, err
+		}
+		f, err := dir.Open(name)
+		if err != nil {
+			return nil, errors.Join(err, dir.Close())
+		}
+		source, err := io.ReadAll(io.LimitReader(f, maxDefinition+1)) // one more, so that it shows
+		return source, errors.Join(err, f.Close(), dir.Close())
+	}
 }
 
 // ParseMeta returns the verifier that a trajectory's meta carries for the turn with an index, nil when there is
