@@ -35,6 +35,9 @@ func (c *checker) planItself() {
 	if p.Config.FilterPatterns != patternsHash(p.Patterns) {
 		c.fault("plan.json", "the filter patterns are not those that filter-patterns names")
 	}
+	if err := p.sameTemplate(); err != nil {
+		c.fault("plan.json", "%v", err)
+	}
 	if !reflect.DeepEqual(c.table.Spec(), p.Mask.Table) {
 		c.fault("plan.json", "the mask table is not written as turnmill writes it")
 	}

@@ -72,6 +72,9 @@ func Run(ctx context.Context, o Options, partition int) error {
 	if p.tokens() && s.chat.SHA256() != p.Chat.SHA256 {
 		return &UsageError{fmt.Errorf("%s: chat format %s is not what it was when this was planned; plan anew with --restart", o.Output, p.Chat.Name)}
 	}
+	if err := p.sameTemplate(); err != nil {
+		return &UsageError{fmt.Errorf("%s: %w; plan anew with --restart", o.Output, err)}
+	}
 	if s.paths, err = inputsOf(&o, p); err != nil {
 		return err
 	}

@@ -128,6 +128,8 @@ func TestDeterminismOfSettings(t *testing.T) {
 		{"seed", false, func(o *Options) { o.Seed = "other" }},
 		{"state changed", false, func(o *Options) { o.State = "changed" }},
 		{"state never", false, func(o *Options) { o.State = "never" }},
+		{"template v1", true, func(o *Options) { o.Template = "v1" }},
+		{"template v7, state changed, qwen3, small windows", false, func(o *Options) { o.Template, o.State, o.Chat, o.SeqLen = "v7", "changed", "qwen3", 1500 }},
 		{"train-dialogue", false, func(o *Options) { o.TrainDialogue = true }},
 		{"no filters", false, func(o *Options) { o.Filters = []string{"none"} }},
 		{"min-turns 6", false, func(o *Options) { o.MinTurns = 6 }},

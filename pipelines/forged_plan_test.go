@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/mask"
 )
 
@@ -78,6 +79,15 @@ func TestForgedPlan(t *testing.T) {
 		byInputs(inPlan("a vocabulary above the tokenizer's", "plan.json", func(p *Plan) { p.Tokenizer.Vocabulary++ })),
 		inPlan("engine", "plan.json", func(p *Plan) { p.Tokenizer.Engine = "sentencepiece" }),
 		byInputs(inPlan("chat", "plan.json", func(p *Plan) { p.Chat.Name = "qwen3" })),
+		inPlan("a template", "plan.json", func(p *Plan) { p.Config.Template = "v1" }),
+		byInputs(inPlan("a template, with its sum", "train/", func(p *Plan) {
+			p.Config.Template = "v1"
+			p.Template, _ = templateOf("v1")
+		})),
+		inPlan("a template's sum", "plan.json", func(p *Plan) {
+			p.Config.Template, p.Template = "v1", &turnmill.Template{Version: "v1", SHA256: hexSum(nil)}
+		}),
+		inPlan("a template that does not exist", "plan.json", func(p *Plan) { p.Config.Template = "v12" }),
 		byInputs(inPlan("the chat's sum", "plan.json", func(p *Plan) { p.Chat.SHA256 = hexSum(nil) })),
 
 		byInputs(inPlan("an input's sum", "plan.json", func(p *Plan) { input("a.jsonl", p).SHA256 = hexSum(nil) })),

@@ -25,8 +25,10 @@ type Manifest struct {
 	Plan          string        `json:"plan"` // SHA-256 of plan.json
 	Tokenizer     TokenizerInfo `json:"tokenizer"`
 	Chat          ChatInfo      `json:"chat"`
-	Mask          MaskInfo      `json:"mask"`
-	DuplicateIDs  int64         `json:"duplicate_ids"` // trajectories and documents whose id another one has had before
+	// Template is the plan's.
+	Template     *turnmill.Template `json:"template"`
+	Mask         MaskInfo           `json:"mask"`
+	DuplicateIDs int64              `json:"duplicate_ids"` // trajectories and documents whose id another one has had before
 
 	*stats.Counts
 
@@ -169,7 +171,7 @@ func emptyPath(name string) string { return fmt.Sprintf("%s/data-p%05d-%05d.arro
 func manifestOf(p *Plan, planSum string) *Manifest {
 	return &Manifest{
 		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: p.Pipeline, Config: p.Config, ConfigSHA256: p.ConfigSHA256,
-		Plan: planSum, Tokenizer: p.Tokenizer, Chat: p.Chat, Mask: p.Mask, Counts: stats.NewCounts(),
+		Plan: planSum, Tokenizer: p.Tokenizer, Chat: p.Chat, Template: p.Template, Mask: p.Mask, Counts: stats.NewCounts(),
 	}
 }
 

@@ -34,6 +34,7 @@ type Options struct {
 	ChatDate      string // of a dated chat format, as its template writes it
 	Objective     string
 	State         string
+	Template      string // plain, or a version of the prompt templates
 	KeepThought   bool
 	TrainDialogue bool
 	Mask          string
@@ -84,7 +85,7 @@ type Progress struct {
 // DefaultOptions returns the defaults of interface and recipe.
 func DefaultOptions() Options {
 	return Options{
-		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always",
+		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always", Template: plainLayout,
 		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto",
 		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20, PartitionBytes: 256 << 20,
 		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1,
@@ -113,6 +114,7 @@ func (o *Options) Validate() error {
 		oneOf("engine", o.Engine, "auto", "bpe", "hf"),
 		oneOf("objective", o.Objective, "world-model", "policy", "all"),
 		oneOf("state", o.State, "always", "changed", "never"),
+		oneOf("template", o.Template, templateNames()...),
 		oneOf("mask", o.Mask, "turn", "token", "weight", "off"),
 		oneOf("profile", o.Profile, "hf", "weighted"),
 		oneOf("beyond", o.Beyond, "auto", "on", "off"),
@@ -157,6 +159,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Mask != "weight" && o.Profile == "weighted" && !o.audits() {
 		errs = append(errs, errors.New("--profile weighted: weights come from --mask weight; add it, or try --profile hf"))
+	}
+	if o.Template != plainLayout && o.Objective != "world-model" {
+		errs = append(errs, fmt.Errorf("--template %s: its user messages say more than the agent did, and --objective %s trains them; leave one of the two out", o.Template, o.Objective))
 	}
 	if o.Objective == "policy" && o.Mask == "weight" {
 		errs = append(errs, errors.New("--objective policy: the mask is of observations and is off for actions; leave --mask weight out"))

@@ -32,6 +32,7 @@ type Config struct {
 	ChatDate      string   `json:"chat-date"`
 	Objective     string   `json:"objective"`
 	State         string   `json:"state"`
+	Template      string   `json:"template"` // plain, or v0 to v11
 	KeepThought   bool     `json:"keep-thought"`
 	TrainDialogue bool     `json:"train-dialogue"`
 	SeqLen        int      `json:"seq-len"`
@@ -112,7 +113,9 @@ type Plan struct {
 	ConfigSHA256  string        `json:"config_sha256"`
 	Tokenizer     TokenizerInfo `json:"tokenizer"`
 	Chat          ChatInfo      `json:"chat"`
-	Mask          MaskInfo      `json:"mask"`
+	// Template names the prompt templates of every domain; null for the plain layout.
+	Template *turnmill.Template `json:"template"`
+	Mask     MaskInfo           `json:"mask"`
 	// Patterns are those of --filter-patterns, whole; null where they are turnmill's own.
 	Patterns   *filter.Patterns `json:"filter_patterns"`
 	Inputs     []PlanInput      `json:"inputs"`
@@ -152,6 +155,7 @@ func (p *Plan) sound() error {
 	errs := []error{
 		oneOf("objective", c.Objective, objectives[:]...),
 		oneOf("state", c.State, states[:]...),
+		oneOf("template", c.Template, templateNames()...),
 		oneOf("beyond", c.Beyond, "on", "off"),
 	}
 	for _, n := range []struct {
@@ -256,6 +260,9 @@ func differences(old, now *Plan) []string {
 		add("tokenizer", old.Tokenizer.String(), now.Tokenizer.String())
 	}
 	add("chat", old.Chat.Name+" "+old.Chat.SHA256, now.Chat.Name+" "+now.Chat.SHA256)
+	if old.Config.Template == now.Config.Template {
+		add("template "+now.Config.Template, old.Template, now.Template)
+	}
 	add("mask", old.Mask.Mode, now.Mask.Mode)
 	add("mask-table", old.Mask.SHA256, now.Mask.SHA256)
 	add("words", old.Mask.Words, now.Mask.Words)

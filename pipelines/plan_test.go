@@ -143,6 +143,7 @@ func TestDifferences(t *testing.T) {
 		{"version", func(p *Plan) { p.Turnmill = "0.0.1" }, "turnmill: was"},
 		{"pipeline", func(p *Plan) { p.Pipeline = "sft" }, "pipeline: was"},
 		{"config", func(p *Plan) { p.Config.State = "never" }, "--state: was never, now always"},
+		{"texts of a template", func(p *Plan) { p.Template = &turnmill.Template{Version: "v1"} }, "template plain: was"},
 		{"tokenizer", func(p *Plan) { p.Tokenizer.SHA256 = "0" }, "tokenizer: was"},
 		{"engine", func(p *Plan) { p.Tokenizer.Engine = "other" }, "tokenizer: was"},
 		{"chat", func(p *Plan) { p.Chat.Name = "qwen3" }, "chat: was"},

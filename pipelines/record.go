@@ -61,7 +61,7 @@ func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
 		return
 	}
 	out.to = w.splits.of(t.ID)
-	res, err := w.builder.Trajectory(t, w.targets, w.drawer(t.ID), &out.rows) // shard: tokens, spans, windows, labels
+	res, err := w.builder.Trajectory(t, w.targets, w.drawer(t.ID), &out.rows) // shard: template, tokens, spans, windows, labels
 	if err != nil {
 		out.rejectTrajectory(t, w.targets, err)
 		return

@@ -234,6 +234,7 @@ func TestOtherPlan(t *testing.T) {
 		{"several options", func(o *Options) { o.Seed, o.MinTurns = "7", 3 }, []string{`seed: was "0", now "7"`, "--min-turns: was 2, now 3"}},
 		{"mask", func(o *Options) { o.Mask = "off" }, []string{`mask: was "turn", now "off"`}},
 		{"chat", func(o *Options) { o.Chat = "qwen3" }, []string{"chat: was", "chatml", "qwen3"}},
+		{"template", func(o *Options) { o.Template = "v1" }, []string{"--template: was plain, now v1"}},
 		{"chat date", func(o *Options) { o.ChatDate = "1 May 2026" }, []string{"--chat-date: was 26 Jul 2024, now 1 May 2026"}},
 		{"filters", func(o *Options) { o.Filters = []string{"min-turns"} }, []string{"--filters: was"}},
 		{"partitions", func(o *Options) { o.Partitions = 3 }, []string{"--partitions: was 2, now 3"}},

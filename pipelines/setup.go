@@ -56,7 +56,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	p := &Plan{
 		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: o.pipeline(),
 		Config: Config{
-			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, KeepThought: o.KeepThought,
+			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, Template: o.Template, KeepThought: o.KeepThought,
 			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(), FilterPatterns: patternsHash(o.Patterns),
 			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes, Limit: o.Limit, Validation: share.text, Beyond: o.beyond(),
 		},
@@ -64,6 +64,9 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		Chat:      ChatInfo{Name: name},
 		Patterns:  o.Patterns,
 		Mask:      MaskInfo{Mode: mode, Table: o.MaskTable.Spec(), SHA256: o.MaskTable.Hash(), Words: mask.WordsVersion, Seed: o.Seed},
+	}
+	if p.Template, err = templateOf(o.Template); err != nil {
+		return nil, &UsageError{err}
 	}
 	if o.audits() {
 		p.Config.rowless(mode)
@@ -188,12 +191,16 @@ func (s *setup) newBuilder() rowBuilder {
 		return &tokenless{mode: s.mode}
 	}
 	c := &s.plan.Config
+	state := shard.StateMode(indexOf(states[:], c.State))
 	builder, err := shard.NewBuilder(s.chat, s.encoder(), shard.Options{
 		SeqLen: c.SeqLen, Objective: shard.Objective(indexOf(objectives[:], c.Objective)),
-		State: shard.StateMode(indexOf(states[:], c.State)), Weights: s.mode == mask.ModeWeight,
+		State: state, Weights: s.mode == mask.ModeWeight,
 	})
 	if err != nil {
 		panic("pipelines: a validated plan has options that shard refuses: " + err.Error())
+	}
+	if t := s.plan.Template; t != nil {
+		return &templated{rowBuilder: builder, version: t.Version, state: state}
 	}
 	return builder
 }

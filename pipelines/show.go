@@ -210,7 +210,9 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 		shown := explainTurn(t, &table, p.Mask)
 		if t.Shard != "" {
 			v.turn(s, &shown, t)
-			shown.mark(&table)
+			if p.Template == nil { // the mask measured the texts inside it
+				shown.mark(&table)
+			}
 			if p.Mask.Mode == mask.ModeToken.String() {
 				shown.Drawn = trainedSpans(row.Labels, t)
 			}

@@ -37,6 +37,7 @@ func cptBadValues() []badValue {
 		{"chat-date", "one\ntwo", []string{"want a date on one line"}},
 		{"objective", "reward", []string{name, "world-model, policy, all"}},
 		{"state", "sometimes", []string{name, "always, changed, never"}},
+		{"template", "v12", []string{name, "plain, v0, v1"}},
 		{"keep-thought", "maybe", []string{yesNo}},
 		{"train-dialogue", "maybe", []string{yesNo}},
 		{"mask", "some", []string{name, "turn, token, "}},

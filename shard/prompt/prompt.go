@@ -148,3 +148,26 @@ func (tmpl *Template) ID() turnmill.Template {
 
 // Name returns domain and version, as in terminal/v3.
 func (tmpl *Template) Name() string { return string(tmpl.Domain) + "/" + tmpl.Version }
+
+// Pool returns the pool whose questions are asked under this version.
+func (tmpl *Template) Pool() string {
+	switch tmpl.Version {
+	case "v0":
+		return "rl"
+	case "v1":
+		return "cpt"
+	}
+	return "sft"
+}
+
+// Form says how an answer stands in an assistant's message: tags, marker, or plain where there is nothing
+// around it.
+func (tmpl *Template) Form() string {
+	switch around := tmpl.Wrap(""); {
+	case strings.HasPrefix(around, "<predicted_observation>"):
+		return "tags"
+	case around != "":
+		return "marker"
+	}
+	return "plain"
+}

@@ -1,0 +1,65 @@
+package pipelines
+
+import (
+	"fmt"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/shard"
+	"github.com/turnmill/turnmill/shard/prompt"
+)
+
+// plainLayout is the value of --template for rows without one.
+const plainLayout = "plain"
+
+// templateNames are the values of --template.
+func templateNames() []string { return append([]string{plainLayout}, prompt.Versions()...) }
+
+// templateOf names a version by the texts that this turnmill has for it; nil is the plain layout.
+func templateOf(name string) (*turnmill.Template, error) {
+	if name == plainLayout {
+		return nil, nil
+	}
+	sum, err := prompt.SetSHA256(name)
+	if err != nil {
+		return nil, err
+	}
+	return &turnmill.Template{Version: name, SHA256: sum}, nil
+}
+
+// sameTemplate makes sure that the templates of a plan are those of this turnmill.
+func (p *Plan) sameTemplate() error {
+	now, err := templateOf(p.Config.Template)
+	switch {
+	case err != nil:
+		return err
+	case (now == nil) != (p.Template == nil) || now != nil && *now != *p.Template:
+		return fmt.Errorf("template %s is not what it was when this was planned", p.Config.Template)
+	}
+	return nil
+}
+
+// templated writes trajectories under a prompt template and makes rows of what that gives:
+//
+//	trajectory --shard/prompt, by domain--> templated trajectory --rowBuilder--> rows
+//
+// What the mask measured was the trajectory itself. Documents have no template.
+type templated struct {
+	rowBuilder
+	version  string
+	state    shard.StateMode
+	verdicts []turnmill.Verdict
+}
+
+// Trajectory appends the rows of t under the template of its domain.
+func (b *templated) Trajectory(t *turnmill.Trajectory, targets []shard.Target, d shard.Drawer, out *shard.Rows) (shard.Result, error) {
+	tmpl, err := prompt.Find(t.Domain, b.version)
+	if err != nil {
+		panic("pipelines: a validated plan has a template that shard/prompt refuses: " + err.Error())
+	}
+	b.verdicts = b.verdicts[:0]
+	for i := range targets {
+		b.verdicts = append(b.verdicts, targets[i].Verdict)
+	}
+	shows := func(turn int) bool { return b.state.Shows(t, turn) }
+	return b.rowBuilder.Trajectory(tmpl.Render(t, prompt.Options{Verdicts: b.verdicts, State: shows}), targets, d, out)
+}
