@@ -45,7 +45,7 @@ func (a *Account) Add(o Account) {
 		a.States[i] += n
 	}
 	for _, c := range o.Reasons {
-		a.reason(c.Reason, c.N)
+		a.Reasons = addReason(a.Reasons, c.Reason, c.N)
 	}
 	a.Spent.add(o.Spent)
 	a.Retried += o.Retried
@@ -55,18 +55,20 @@ func (a *Account) Add(o Account) {
 	a.Peak = max(a.Peak, o.Peak)
 }
 
-func (a *Account) reason(name string, n int64) {
-	i, found := slices.BinarySearchFunc(a.Reasons, name, func(c Count, name string) int { return cmp.Compare(c.Reason, name) })
+// addReason counts a reason in a list that is sorted by name.
+func addReason(list []Count, name string, n int64) []Count {
+	i, found := slices.BinarySearchFunc(list, name, func(c Count, name string) int { return cmp.Compare(c.Reason, name) })
 	if !found {
-		a.Reasons = slices.Insert(a.Reasons, i, Count{Reason: name})
+		list = slices.Insert(list, i, Count{Reason: name})
 	}
-	a.Reasons[i].N += n
+	list[i].N += n
+	return list
 }
 
 // reply counts one that is handed on.
 func (a *Account) reply(r *turnmill.Reply) {
 	a.States[r.State]++
 	if r.Error != "" {
-		a.reason(ReasonOf(r.Error), 1)
+		a.Reasons = addReason(a.Reasons, ReasonOf(r.Error), 1)
 	}
 }

@@ -19,22 +19,22 @@ type add struct {
 	took Spent
 }
 
-// Append adds an entry and returns when it is synced: only then it counts. Entries that come while another sync runs
-// share the next one. An entry for a key that has an answer is not written. After an error the journal takes nothing
-// more.
-func (j *Journal) Append(e Entry) error {
+// Append adds entries and returns when they are synced: only then they count. Entries that come while another sync
+// runs share the next one. An entry for a key that has an answer is not written. After an error the journal takes
+// nothing more.
+func (j *Journal) Append(entries ...Entry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err != nil {
 		return j.err
 	}
-	if old, known := j.index[e.Key]; known && old.answer() {
-		j.stats.Duplicates++
+	mine := j.next
+	for i := range entries {
+		j.gather(mine, &entries[i])
+	}
+	if len(mine.adds) == 0 {
 		return nil
 	}
-	mine := j.next
-	mine.adds = append(mine.adds, add{e.Key, at(int64(len(mine.buf)), answers(e.Reply.State)), Spent{Sent: int64(e.Attempts), Usage: e.Reply.Usage}})
-	mine.buf = e.append(mine.buf)
 	for !mine.done {
 		if j.writing {
 			j.turn.Wait()
@@ -53,6 +53,16 @@ func (j *Journal) Append(e Entry) error {
 		j.turn.Broadcast()
 	}
 	return mine.err
+}
+
+// gather adds an entry to a batch that is not yet written.
+func (j *Journal) gather(b *batch, e *Entry) {
+	if old, known := j.index[e.Key]; known && old.answer() {
+		j.stats.Duplicates++
+		return
+	}
+	b.adds = append(b.adds, add{e.Key, at(int64(len(b.buf)), answers(e.Reply.State)), Spent{Sent: int64(e.Attempts), Usage: e.Reply.Usage}})
+	b.buf = e.append(b.buf)
 }
 
 // write puts whole lines behind the last ones, or nothing.

@@ -27,6 +27,7 @@ const (
 	ReasonTimeout    = "timeout"       // Timeout or Idle passed
 	ReasonDeadline   = "deadline"      // Deadline passed, or waiting as asked would pass it
 	ReasonNoAnswer   = "no_answer"     // a whole completion without an answer
+	ReasonBatch      = "batch"         // a batch API's own: expired, cancelled
 	ReasonStatus     = "http_"         // and the status, http_400
 )
 
