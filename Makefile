@@ -3,6 +3,7 @@
 GO     ?= go
 BIN    := build/turnmill
 VENV   := build/venv
+SERVER := build/server
 PEERS  := build/peers
 PYTHON ?= python3
 
@@ -17,7 +18,7 @@ HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(
 HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
 GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
 
-.PHONY: all build demo hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids clean
+.PHONY: all build demo hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids server clean
 
 all: build
 
@@ -119,6 +120,12 @@ browser: build
 parity-ids: hf $(VENV)/ready
 	$(VENV)/bin/python scripts/parity_ids.py --families build/parity $(if $(TURNMILL_DATA),--data $(TURNMILL_DATA)) $(if $(GOHF),,--engine bpe)
 
+# The client of endpoints against a real server: `transformers serve` with a tiny random model. Its environment in
+# build/server takes 6 GB, so that this is no part of `make test`.
+server: $(SERVER)/ready
+	$(SERVER)/bin/python scripts/server.py --work build/server-work --tokenizer "$$($(PYTHON) scripts/fetch_tokenizer.py build/parity)" -- \
+		$(GO) test -count=1 -run TestRealServer -v ./filter/judge/endpoint
+
 $(VENV)/ready: scripts/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --requirement scripts/requirements.txt
@@ -127,6 +134,11 @@ $(VENV)/ready: scripts/requirements.txt
 $(PEERS)/ready: bench/peers/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --requirement bench/peers/requirements.txt
+	@touch $@
+
+$(SERVER)/ready: scripts/server-requirements.txt
+	$(PYTHON) -m venv $(SERVER)
+	$(SERVER)/bin/python -m pip install --quiet --requirement scripts/server-requirements.txt
 	@touch $@
 
 clean:
