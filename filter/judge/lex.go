@@ -31,7 +31,7 @@ func (s *scanner) step(n int) {
 // blanks returns the position of the first byte at or after i that is not blank.
 func (s *scanner) blanks(i int) int {
 	from := i
-	for i < len(s.text) && strings.IndexByte(" \t\r\n", s.text[i]) >= 0 {
+	for i < len(s.text) && (s.text[i] == ' ' || s.text[i] == '\n' || s.text[i] == '\t' || s.text[i] == '\r') {
 		i++
 	}
 	s.step(i - from + 1)
@@ -62,12 +62,16 @@ func (s *scanner) key(i int) (string, int, bool) {
 func (s *scanner) quoted(i int) (int, bool) {
 	quote := s.text[i]
 	from := i
+	if quote == '\'' && s.single > 0 && i >= s.single {
+		s.cut = true
+		return len(s.text), false
+	}
 	for i++; i < len(s.text); i++ {
 		switch c := s.text[i]; {
 		case c == '\\':
 			i++
 		case c == quote:
-			if quote == '\'' && strings.IndexByte(",:}]", s.at(s.blanks(i+1))) < 0 && s.at(s.blanks(i+1)) != 0 {
+			if quote == '\'' && !s.closes(i) {
 				continue
 			}
 			s.step(i + 1 - from)
@@ -78,29 +82,37 @@ func (s *scanner) quoted(i int) (int, bool) {
 		}
 	}
 	s.step(len(s.text) - from)
+	if quote == '\'' {
+		s.single = from + 1
+	}
 	s.cut = true
 	return len(s.text), false
 }
 
-// plain reads a number or a word.
-func (s *scanner) plain(i int) (value, bool) {
+// closes tells whether the single quote at i closes a string. At the end of the text none does.
+func (s *scanner) closes(i int) bool {
+	i = s.blanks(i + 1)
+	return i < len(s.text) && strings.IndexByte(",:}]", s.text[i]) >= 0
+}
+
+// plain reads a number or a word, and returns the position after it.
+func (s *scanner) plain(i int) (value, int, bool) {
 	end := s.run(i, isPlain)
 	text := s.text[i:end]
-	if end == len(s.text) {
-		s.cut = true // the number may go on
-		return value{end: end}, false
-	}
 	switch {
+	case end == len(s.text):
+		s.cut = true // the number may go on
+		return value{}, end, false
 	case isNumber(text):
-		return value{numberValue, i, end}, true
+		return valueAt(numberValue, i, end), end, true
 	case text == "true" || text == "false" || text == "null" || text == "NaN" || text == "Infinity" || text == "-Infinity":
-		return value{wordValue, i, end}, true
+		return valueAt(wordValue, i, end), end, true
 	case !s.lax || end == i:
-		return value{end: end}, false
+		return value{}, end, false
 	case isDigit(text[0]):
-		return value{stringValue, i, end}, true // 4/5
+		return valueAt(stringValue, i, end), end, true // 4/5
 	}
-	return value{wordValue, i, end}, true
+	return valueAt(wordValue, i, end), end, true
 }
 
 // run returns the position of the first byte at or after i that is not of a class.

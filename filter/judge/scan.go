@@ -24,8 +24,11 @@ const (
 // value is one value of an object, as a range of the text.
 type value struct {
 	kind       valueKind
-	start, end int
+	start, end int32
 }
+
+// valueAt returns a value that stands in text[start:end].
+func valueAt(kind valueKind, start, end int) value { return value{kind, int32(start), int32(end)} }
 
 // dimensionValues are the values of an object's dimension keys.
 type dimensionValues struct {
@@ -65,53 +68,93 @@ type scanner struct {
 	steps int // bytes looked at
 	limit int
 
-	whole  []object    // outermost objects
-	inner  []object    // outermost whole ones of objects that are broken elsewhere
-	known  map[int]int // starts within broken objects: the end, or -1 where it is broken too
-	cut    bool        // an object goes on to the end of the text
-	scores bool        // and so does one that has a dimension or scores among its keys
-	spent  bool        // the limit was reached: there may be more objects
+	whole  *object // the last outermost object with scores; a fenced one goes before any other
+	inner  object  // the last one within another that has none, or that is broken; its end is 0 when there is none
+	starts []int   // of all outermost objects with scores, in order
+	skip   []int   // starts of outermost objects that are not looked for
+
+	open   []*object // by depth: what is being read
+	within object    // the last one with scores inside it
+	visits []visit   // objects of the attempt that runs, in order
+	known  [][]visit // of earlier attempts that broke
+	cut    bool      // an object goes on to the end of the text
+	scores bool      // and so does one that has a dimension or scores among its keys
+	single int       // from here on no single quote closes a string; 0 until one is found that none closes
+	spent  bool      // the limit was reached: there may be more objects
 }
 
-// scan finds the objects of text[from:], positions counted from the start of text.
-func scan(text string, from int, lax bool) *scanner {
-	s := &scanner{text: text, lax: lax, limit: stepsPerByte*(len(text)-from) + 1024, known: map[int]int{}}
+// visit is one object within a broken one: whole up to end, or broken too, for which end is -1. It need not be
+// read again when its own turn comes.
+type visit struct{ start, end int }
+
+// mostKnown bounds the broken objects whose visits are remembered. A text that needs more pays in steps.
+const mostKnown = 8
+
+// scan finds the objects of text[from:], positions counted from the start of text, but for those that begin at
+// a position in skip.
+func scan(text string, from int, lax bool, skip []int) *scanner {
+	s := &scanner{text: text, lax: lax, limit: stepsPerByte*(len(text)-from) + 1024, skip: skip}
 	for at := from; !s.spent; {
 		i := strings.IndexByte(text[at:], '{')
 		if i < 0 {
 			break
 		}
-		at += i
-		if end, ok := s.known[at]; ok {
-			at = max(end, at+1)
+		if at += i; s.visited(&at) {
 			continue
 		}
-		mark := len(s.inner)
+		s.visits, s.within.end = s.visits[:0], 0
 		o, ok := s.object(at, 0)
-		if !ok {
-			for _, in := range s.inner[mark:] {
-				s.known[in.start] = in.end
-			}
-			at++
-			continue
+		if ok && o.bears() {
+			s.take(o, from)
+		} else if s.within.end > 0 {
+			s.inner = s.within
 		}
-		s.inner = s.inner[:mark]
-		o.fenced = opensFence(text[from:at])
-		s.whole = append(s.whole, o)
-		at = o.end
+		if at = o.end; !ok {
+			s.remember()
+			at = o.start + 1
+		}
 	}
 	return s
 }
 
-// last returns the last object with scores, a fenced one before any other.
-func last(objects []object) *object {
-	var found *object
-	for i := range objects {
-		if o := &objects[i]; o.bears() && (o.fenced || found == nil || !found.fenced) {
-			found = o
+// visited tells whether the object at a position was read before, and then moves the position behind it.
+func (s *scanner) visited(at *int) bool {
+	for i, visits := range s.known {
+		for len(visits) > 0 && visits[0].start < *at {
+			visits = visits[1:]
+		}
+		if s.known[i] = visits; len(visits) > 0 && visits[0].start == *at {
+			*at = max(visits[0].end, *at+1)
+			return true
 		}
 	}
-	return found
+	return false
+}
+
+// remember keeps the visits of an attempt that broke.
+func (s *scanner) remember() {
+	if len(s.visits) < 2 { // the first is the attempt itself
+		return
+	}
+	if len(s.known) == mostKnown {
+		s.known = s.known[1:]
+	}
+	s.known = append(s.known, append([]visit(nil), s.visits[1:]...))
+}
+
+// take keeps an outermost object with scores.
+func (s *scanner) take(o *object, from int) {
+	s.starts = append(s.starts, o.start)
+	for len(s.skip) > 0 && s.skip[0] < o.start {
+		s.skip = s.skip[1:]
+	}
+	if len(s.skip) > 0 && s.skip[0] == o.start {
+		return
+	}
+	if o.fenced = opensFence(s.text[from:o.start]); o.fenced || s.whole == nil || !s.whole.fenced {
+		in := *o
+		s.whole = &in
+	}
 }
 
 // opensFence tells whether text ends with the opening of a code fence, with or without a language.
@@ -121,20 +164,25 @@ func opensFence(text string) bool {
 	return strings.HasSuffix(text, "```")
 }
 
-// object reads the object at i.
-func (s *scanner) object(i, depth int) (object, bool) {
-	o := object{start: i}
-	mark := len(s.inner)
-	end, ok := s.members(&o, i+1, depth)
+// object reads the object at i. It is valid until the next one at its depth is read.
+func (s *scanner) object(i, depth int) (*object, bool) {
+	for len(s.open) <= depth {
+		s.open = append(s.open, new(object))
+	}
+	o := s.open[depth]
+	*o = object{start: i}
+	mark := len(s.visits)
+	s.visits = append(s.visits, visit{i, -1})
+	end, ok := s.members(o, i+1, depth)
 	if !ok {
-		s.known[i] = -1
-		if s.cut && o.bears() {
-			s.scores = true
-		}
+		s.scores = s.scores || s.cut && o.bears()
 		return o, false
 	}
 	o.end = end
-	s.inner = append(s.inner[:mark], o)
+	s.visits = append(s.visits[:mark], visit{i, end})
+	if depth > 0 && o.bears() {
+		s.within = *o
+	}
 	return o, true
 }
 
@@ -199,14 +247,14 @@ func (s *scanner) value(i, depth int) (value, *object, int, bool) {
 	switch c := s.text[i]; {
 	case c == '{':
 		o, ok := s.object(i, depth)
-		return value{objectValue, i, o.end}, &o, o.end, ok
+		return valueAt(objectValue, i, o.end), o, o.end, ok
 	case c == '[':
 		end, ok := s.elements(i+1, depth)
-		return value{arrayValue, i, end}, nil, end, ok
+		return valueAt(arrayValue, i, end), nil, end, ok
 	case c == '"' || c == '\'' && s.lax:
 		end, ok := s.quoted(i)
-		return value{stringValue, i + 1, end - 1}, nil, end, ok
+		return valueAt(stringValue, i+1, end-1), nil, end, ok
 	}
-	v, ok := s.plain(i)
-	return v, nil, v.end, ok
+	v, end, ok := s.plain(i)
+	return v, nil, end, ok
 }

@@ -27,7 +27,9 @@ type Options struct {
 func ParseScores(reply *turnmill.Reply, opt Options) Judgement {
 	var j Judgement
 	if j.State = stateOf(reply); j.State != Valid {
-		j.Detail = reply.Error
+		if j.Detail = reply.Error; j.Detail == "" {
+			j.Detail = "the reply ended as " + reply.State.String()
+		}
 		return j
 	}
 	a := findAnswer(reply.Text, evaluationTag)
@@ -39,7 +41,7 @@ func ParseScores(reply *turnmill.Reply, opt Options) Judgement {
 		text = whole.blanked()
 		o, cut = j.find(&whole, text, opt)
 	}
-	if cut = cut || !a.block && endsInTag(reply.Text); o == nil || cut && !opt.Compat {
+	if o == nil || !opt.Compat && (cut || !a.block && endsInTag(reply.Text)) {
 		j.Strategy = Unfound
 		j.State, j.Detail = unread(&a, text, cut)
 		return j
@@ -56,8 +58,8 @@ func ParseScores(reply *turnmill.Reply, opt Options) Judgement {
 // find returns the object whose scores count, and whether the text is cut: within an object with scores after
 // it, or within any where there is none.
 func (j *Judgement) find(a *answer, text string, opt Options) (*object, bool) {
-	strict := scan(text, a.start, false)
-	o := last(strict.whole)
+	strict := scan(text, a.start, false, nil)
+	o := strict.whole
 	switch {
 	case o != nil && a.block:
 		j.Strategy = Tagged
@@ -76,22 +78,27 @@ func (j *Judgement) find(a *answer, text string, opt Options) (*object, bool) {
 			return o, false
 		}
 	}
-	// What comes after it in a laxer form is the judge's last word all the same.
-	lax := scan(text, from, true)
-	if later := last(lax.whole); later != nil {
-		o, j.Strategy = later, Repaired
+	// What comes after it and reads only in a laxer form is the judge's last word all the same.
+	lax := scan(text, from, true, strict.starts)
+	if lax.whole == nil && o != nil { // or it stands around it
+		if around := scan(text, a.start, true, strict.starts).whole; around != nil && around.end > o.end {
+			lax.whole = around
+		}
 	}
-	if o == nil {
-		if o = last(strict.inner); o == nil {
-			o = last(lax.inner)
-		}
-		if o != nil {
-			j.Strategy = ScoresOnly
-			return o, false
-		}
+	if lax.whole != nil {
+		o, j.Strategy = lax.whole, Repaired
+	}
+	if o != nil {
+		return o, lax.scores && !a.closed
+	}
+	if o = &strict.inner; o.end == 0 {
+		o = &lax.inner
+	}
+	if o.end == 0 {
 		return nil, lax.cut
 	}
-	return o, lax.scores && !a.closed
+	j.Strategy = ScoresOnly
+	return o, false
 }
 
 // backward returns the object that ends at the last closing brace, found by counting braces from behind.
@@ -102,11 +109,9 @@ func backward(text string, from int) *object {
 		case '}':
 			depth++
 		case '{':
-			if depth--; depth > 0 {
-				continue
+			if depth--; depth == 0 {
+				return scan(text[:from+end+1], i, false, nil).whole
 			}
-			s := scan(text[:from+end+1], i, false)
-			return last(s.whole)
 		}
 	}
 	return nil
@@ -119,12 +124,14 @@ func unread(a *answer, text string, cut bool) (State, string) {
 	switch {
 	case a.block && !a.closed && (cut || rest == "" || !strings.Contains(rest, "}")):
 		return Truncated, "the answer ends within its final_evaluation block"
-	case cut && !a.closed:
-		return Truncated, "the answer ends within an object"
 	case !a.block && endsInTag(a.text):
 		return Truncated, "the answer ends within a tag"
+	case cut && !a.closed:
+		return Truncated, "the answer ends within an object"
 	case strings.TrimSpace(a.text) == "":
 		return Unparsable, "the answer is empty"
+	case rest == "" && a.block:
+		return Unparsable, "the final_evaluation block is empty"
 	case rest == "":
 		return Truncated, "the answer ends within its thinking"
 	case !a.block && refuses(rest):
