@@ -5,7 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/turnmill/turnmill"
 )
@@ -52,20 +52,21 @@ func (a Accounts) Retention() []Retention {
 
 // WriteRetention writes the table as text, numbers aligned to the right.
 func WriteRetention(w io.Writer, rows []Retention) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	if _, err := fmt.Fprint(t, "domain\tcandidates\tkept\tshare\t\n"); err != nil {
-		return err
+	width := len("domain")
+	for _, r := range rows {
+		width = max(width, len(r.Domain))
 	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%-*s %12s %12s %8s\n", width, "domain", "candidates", "kept", "share")
 	for _, r := range rows {
 		share := "-"
 		if tenths, ok := r.Share(); ok {
 			share = fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
 		}
-		if _, err := fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", r.Domain, grouped(r.Candidates), grouped(r.Kept), share); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "%-*s %12s %12s %8s\n", width, r.Domain, grouped(r.Candidates), grouped(r.Kept), share)
 	}
-	return t.Flush()
+	_, err := io.WriteString(w, text.String())
+	return err
 }
 
 // grouped writes a count with a comma every three digits.
