@@ -44,13 +44,16 @@ const (
 	ReasonNoLoss         Reason = "no_loss"         // row, turn, trajectory: nothing left to learn
 	ReasonRowStart       Reason = "row_start"       // loss token: the first token of a row is never trained
 	ReasonEmptyText      Reason = "empty_text"      // document without text
+	ReasonNotAsked       Reason = "not_asked"       // turn of an SFT set: no query asks for it, and no row holds it as history
+	ReasonOtherPool      Reason = "other_pool"      // trajectory: --pools gives its source to another pool
 )
 
 // Why a turn stands in a row without being a target; ReasonMasked also counts its loss tokens.
 const (
 	ReasonMasked   Reason = "masked"
 	ReasonDialogue Reason = "dialogue"
-	ReasonElided   Reason = "elided" // an exporter left a placeholder in the observation
+	ReasonElided   Reason = "elided"  // an exporter left a placeholder in the observation
+	ReasonHistory  Reason = "history" // of an SFT row: it stands before the turn that is asked for
 
 	ReasonUnseenChange Reason = "unseen_change" // the screenshots differ and the texts do not
 )

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/turnmill/turnmill"
@@ -29,12 +30,7 @@ func Audit(ctx context.Context, o Options) (*Manifest, error) {
 	return CPT(ctx, o)
 }
 
-func (o *Options) pipeline() string {
-	if o.audits() {
-		return pipelineAudit
-	}
-	return pipelineCPT
-}
+func (o *Options) pipeline() string { return cmp.Or(o.Pipeline, pipelineCPT) }
 
 func (o *Options) audits() bool { return o.Pipeline == pipelineAudit }
 

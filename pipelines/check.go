@@ -24,13 +24,15 @@ import (
 
 // CheckOptions say what to check.
 type CheckOptions struct {
-	Path      string
-	Inputs    []string // where the input arguments are now; nil: check the run's own files only
-	Tokenizer string   // "": the one that local.json names; needed with Inputs
-	Workers   int
-	Hub       hub.Options // as in Options
-	Memory    int64
-	Stdin     io.Reader // what the input "-" reads
+	Path       string
+	Inputs     []string // where the input arguments are now; nil: check the run's own files only
+	Rollouts   []string // of sft, with Inputs: where its answers are now; nil: where local.json says
+	Judgements []string
+	Tokenizer  string // "": the one that local.json names; needed with Inputs
+	Workers    int
+	Hub        hub.Options // as in Options
+	Memory     int64
+	Stdin      io.Reader // what the input "-" reads
 }
 
 // CheckReport is what a check without a fault has read.
@@ -138,7 +140,7 @@ func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
 }
 
 // ofPartition finds the number of the partition whose file a fault names.
-var ofPartition = regexp.MustCompile(`^(?:commits|turns|rejects|examples|train|validation)/(?:data-)?p([0-9]{5,})[-.]`)
+var ofPartition = regexp.MustCompile(`^(?:commits|turns|rejects|examples|queries|replies|train|validation)/(?:data-)?p([0-9]{5,})[-.]`)
 
 // remedy says what to do about the faults; "" where each says it itself.
 func (c *checker) remedy() string {
@@ -252,7 +254,7 @@ func (c *checker) openCommit(i int) *Commit {
 		c.fault(commitPath(i), "made for another plan")
 	} else if !c.same(commitPath(i), encodeJSON(commit)) {
 		c.fault(commitPath(i), "not written as turnmill writes it")
-	} else if names := paths(commit.Files); !slices.Equal(names, commit.names(c.plan.audits())) {
+	} else if names := paths(commit.Files); !slices.Equal(names, commit.names(c.plan)) {
 		c.fault(commitPath(i), "it names the files %s", strings.Join(names, ", "))
 		return nil // its files may be anywhere
 	}
@@ -321,7 +323,7 @@ func sumFile(path string) (FileSum, error) {
 
 // strays finds files of the run's own kinds that no commit names. Caches of datasets are the users' own.
 func (c *checker) strays(known map[string]bool) {
-	for _, dir := range []string{"train", "validation", "turns", "rejects", "examples", "commits"} {
+	for _, dir := range []string{"train", "validation", "turns", "rejects", "examples", "queries", "replies", "commits"} {
 		entries, err := os.ReadDir(filepath.Join(c.root, dir))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			c.fault(dir, "%v", err)

@@ -39,6 +39,13 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 		return err
 	}
 	whole.paths, whole.stream = s.paths, s.stream
+	if again.samples() {
+		at := Options{Output: c.root, MaxRecord: config.MaxRecord, MaxWindow: config.MaxWindow, SFT: SFTOptions{Rollouts: o.Rollouts, Judgements: o.Judgements}}
+		if whole.answers, err = answersAt(ctx, &at, &again); err != nil {
+			return err
+		}
+		defer whole.answers.close()
+	}
 	if t := &again.Tokenizer; again.tokens() && (t.Vocabulary != model.Size() || t.Engine != model.engine || again.Chat.SHA256 != whole.chat.SHA256()) {
 		c.fault("plan.json", "engine %s, a vocabulary of %d and chat %s are not those of the tokenizer that it names", t.Engine, t.Vocabulary, again.Chat.Name)
 		return nil

@@ -12,8 +12,13 @@ import (
 // planItself looks at what the plan repeats.
 func (c *checker) planItself() {
 	p := c.plan
-	if p.Pipeline != pipelineCPT && !p.audits() {
-		c.fault("plan.json", "pipeline %q; this check knows cpt and audit", p.Pipeline)
+	if p.Pipeline != pipelineCPT && !p.audits() && !p.samples() {
+		c.fault("plan.json", "pipeline %q; this check knows cpt, sft and audit", p.Pipeline)
+	}
+	if p.samples() {
+		if _, least, err := parseMean(p.Config.SFT.Threshold); err != nil || least != p.Config.SFT.Threshold || c.mode != mask.ModeOff {
+			c.fault("plan.json", "threshold %q, mask %s: not as turnmill writes them for sft", p.Config.SFT.Threshold, c.mode)
+		}
 	}
 	switch {
 	case !p.tokens():

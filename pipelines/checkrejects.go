@@ -108,6 +108,7 @@ func (p *partitionCheck) gone(u *unit) error {
 			p.stray("nothing of %s is left, and no line says so", u.first.ID)
 		case l.Kind == "turn":
 			p.stray("line %d: turn %d of %s: the table drops no such turn here", p.rejects.n, *l.Turn, l.ID)
+		case l.Kind == "query":
 		case l.ID == u.first.ID && string(l.Domain) == u.first.Domain && l.Kind != "file":
 			// Another line with this id may be of a record without turns: ids repeat, and domains tell them apart.
 			p.rejects.found++
@@ -132,11 +133,18 @@ func (p *partitionCheck) endRejects() error {
 
 // rejectLine proves what holds of any line and enters it into the accounts.
 func (p *partitionCheck) rejectLine(l *rejectLine) {
+	if l.Kind == "query" {
+		p.rejectedQuery(l)
+	}
 	if l.Status != "dropped" && l.Status != "rejected" || l.Reason == "" || l.Kind == "turn" && (l.Turn == nil || l.Status != "dropped") {
 		p.fault(p.rejects.path, "line %d: kind %q, status %q, reason %q do not go together", p.rejects.n, l.Kind, l.Status, l.Reason)
 		if l.Turn == nil {
 			l.Turn = new(int)
 		}
+		return
+	}
+	if l.Kind == "reply" {
+		p.rejectedReply(l)
 		return
 	}
 	if !p.reads(l) {
@@ -161,7 +169,7 @@ func (p *partitionCheck) rejectLine(l *rejectLine) {
 	case "trajectory":
 		both(func(a *stats.Ledger) { enter(&a.Trajectories, l.Status, l.Reason) })
 		p.rejects.lost++
-	case "turn": // the turns table has it
+	case "turn", "query": // the turns table has it, and queries/
 	default:
 		p.fault(p.rejects.path, "line %d: kind %q", p.rejects.n, l.Kind)
 	}

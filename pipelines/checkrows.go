@@ -26,6 +26,8 @@ type partitionCheck struct {
 
 	examples *exampleCheck // of an audit, else nil
 	records  recordSampler // what the rejects of an audit give, chosen again
+	samples  *sampleCheck  // of sft, else nil
+	asked    *queryLine    // for the turn at hand, or nil
 
 	reasons [2][]turnmill.Reason // that the plan has for turns: of context, of what is dropped
 	decoded int64                // records
@@ -79,6 +81,7 @@ func (c *checker) partition(ctx context.Context, i int) {
 		p.shards[s].closeShard()
 	}
 	p.rejects.close()
+	p.samples.close()
 	if err != nil && !errors.Is(err, errApart) {
 		c.faults = append(c.faults, err)
 	}
@@ -114,6 +117,11 @@ func (p *partitionCheck) read(ctx context.Context, i int) error {
 	if err := p.openRejects(i); err != nil {
 		return err
 	}
+	if p.plan.samples() {
+		if err := p.openSamples(i); err != nil {
+			return err
+		}
+	}
 	var turns int64
 	err := eachTurn(p.root, i, func(rows []stats.TurnRow) error {
 		if ctx.Err() != nil {
@@ -138,6 +146,9 @@ func (p *partitionCheck) read(ctx context.Context, i int) error {
 	}
 	if err == nil {
 		err = p.endRejects()
+	}
+	if err == nil && p.samples != nil {
+		err = p.endSamples(i)
 	}
 	if err == nil && p.examples != nil {
 		var rows int64
@@ -202,7 +213,15 @@ func (p *partitionCheck) turn(path string, t *stats.TurnRow) error {
 		p.maskOf(t, at)
 		p.beyondOf(t, at)
 	}
-	p.statusOf(t, at)
+	if p.samples != nil {
+		var err error
+		if p.asked, err = p.query(t, at); err != nil {
+			return err
+		}
+		p.sampleStatus(t, at)
+	} else {
+		p.statusOf(t, at)
+	}
 	p.countTurn(t)
 	if p.examples != nil {
 		p.examples.turn(t)
@@ -243,10 +262,14 @@ func (p *partitionCheck) startTurn(t *stats.TurnRow, at func(string, ...any)) er
 	}
 	u.last = *t
 	reason := turnmill.Reason(t.Reason)
-	if t.Status != "dropped" || reason == turnmill.ReasonTurnTooLong || reason == turnmill.ReasonNoLoss {
+	filtered := t.Status == "dropped" && reason != turnmill.ReasonTurnTooLong && reason != turnmill.ReasonNoLoss
+	if p.samples != nil { // what no query asks for is no loss, and has no line
+		filtered = t.Status == "dropped" && slices.Contains(p.samples.filtered, reason)
+	}
+	if !filtered {
 		u.turns++
 	}
-	if t.Status == "dropped" {
+	if t.Status == "dropped" && (p.samples == nil || filtered) {
 		u.dropped = append(u.dropped, droppedTurn{t.Turn, t.Reason})
 	}
 	if t.Shard != "" || p.plan.audits() && t.Status != "dropped" {
@@ -349,8 +372,16 @@ func (p *partitionCheck) compareLedger(path, whose string, want, got *stats.Ledg
 		in        bool // the files give In too
 	}{
 		{"records", &want.Records, &got.Records, false}, {"trajectories", &want.Trajectories, &got.Trajectories, false},
+		{"queries", want.Queries, got.Queries, true},
 		{"turns", &want.Turns, &got.Turns, true}, {"loss_tokens", &want.LossTokens, &got.LossTokens, true},
 	} {
+		if a.want == nil && a.got == nil {
+			continue
+		}
+		if a.want == nil || a.got == nil {
+			p.fault(path, "%s: it has %s, or the files have, and not both", whose, a.name)
+			continue
+		}
 		if a.want.Out != a.got.Out || a.want.Repeated != a.got.Repeated || a.in && a.want.In != a.got.In || !maps.Equal(a.want.Dropped, a.got.Dropped) || !maps.Equal(a.want.Rejected, a.got.Rejected) {
 			got := *a.got
 			if !a.in { // it is proven by the balance

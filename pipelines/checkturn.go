@@ -127,7 +127,7 @@ func (p *partitionCheck) countTurn(t *stats.TurnRow) {
 			} else {
 				l.LossTokens.Drop(turnmill.ReasonMasked, target-trained)
 			}
-		case reason == turnmill.ReasonUnencodable:
+		case reason == turnmill.ReasonUnencodable && p.samples == nil, failure(reason):
 			l.Turns.Reject(reason, 1)
 		case t.Category == "":
 			l.Turns.Drop(reason, 1)
@@ -180,6 +180,10 @@ func (p *partitionCheck) claim(t *stats.TurnRow, at func(string, ...any)) {
 		at("%d observation tokens in a range of %d", t.ObservationTokens, observation.Len())
 	}
 	p.endTokens(action, observation, at)
+	if p.samples != nil {
+		p.sampleTurn(t, p.asked, action, observation, at)
+		return
+	}
 	p.trained(t, action, observation, at)
 }
 

@@ -82,6 +82,12 @@ func Run(ctx context.Context, o Options, partition int) error {
 	if err != nil {
 		return err
 	}
+	if p.samples() {
+		if s.answers, err = answersAt(ctx, &o, p); err != nil {
+			return err
+		}
+		defer s.answers.close()
+	}
 	return runSome(ctx, &o, s, window, []int{partition})
 }
 
@@ -150,6 +156,28 @@ func streamEnded(root, pipeline, planSum string) error {
 			return nil
 		}
 	}
+}
+
+// answersAt reads a planned run's recorded answers, from where the options or local.json say that they are.
+func answersAt(ctx context.Context, o *Options, p *Plan) (*recorded, error) {
+	if len(o.SFT.Rollouts)+len(o.SFT.Judgements) > 0 {
+		r, err := openAnswers(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		if now := r.plan(); len(answerDifferences("", p.Answers.Rollouts, now.Rollouts))+len(answerDifferences("", p.Answers.Judgements, now.Judgements)) > 0 {
+			return nil, errors.Join(fmt.Errorf("%w: the files of --rollouts and --judgements are not those that were planned; name them in the order of the plan", ingest.ErrChanged), r.close())
+		}
+		return r, nil
+	}
+	l, err := readLocal(o.Output)
+	if err == nil && l.Answers == nil {
+		err = errors.New("it names no answers")
+	}
+	if err != nil {
+		return nil, &UsageError{fmt.Errorf("%s: where the answers are stands in local.json, which cannot be read (%w); try --rollouts and --judgements", o.Output, err)}
+	}
+	return p.reopen(ctx, *l.Answers)
 }
 
 // numbers writes ascending numbers as ranges: 0-3, 7.

@@ -32,19 +32,22 @@ type Commit struct {
 	Plan          string        `json:"plan"`           // SHA-256 of plan.json
 	Inputs        []RangeSum    `json:"inputs"`
 	Counts        *stats.Counts `json:"counts"`
+	SFT           *SFTCounts    `json:"sft,omitempty"` // of sft
 	Files         []FileSum     `json:"files"`
 }
 
 func commitPath(i int) string  { return fmt.Sprintf("commits/p%05d.json", i) }
 func turnsPath(i int) string   { return fmt.Sprintf("turns/p%05d.parquet", i) }
 func rejectsPath(i int) string { return fmt.Sprintf("rejects/p%05d.jsonl.zst", i) }
+func queriesPath(i int) string { return fmt.Sprintf("queries/p%05d.jsonl.zst", i) }
+func repliesPath(i int) string { return fmt.Sprintf("replies/p%05d.jsonl.zst", i) }
 func shardPath(of split, i, n int) string {
 	return fmt.Sprintf("%s/data-p%05d-%05d.arrow", of, i, n)
 }
 
 // names returns the paths that a commit of so many files has, in their order: its shards, split by split, its
 // turns and its rejects, and of an audit its examples.
-func (c *Commit) names(audit bool) []string {
+func (c *Commit) names(p *Plan) []string {
 	var shards [len(splitNames)]int
 	for _, f := range c.Files {
 		if s, ok := splitOf(f.Path); ok {
@@ -58,8 +61,11 @@ func (c *Commit) names(audit bool) []string {
 		}
 	}
 	names = append(names, turnsPath(c.Partition), rejectsPath(c.Partition))
-	if audit {
+	if p.audits() {
 		names = append(names, examplesPath(c.Partition), recordExamplesPath(c.Partition))
+	}
+	if p.samples() {
+		names = append(names, queriesPath(c.Partition), repliesPath(c.Partition))
 	}
 	return names
 }
@@ -114,30 +120,34 @@ type ThresholdError struct {
 	What        string // "rejected" or "dropped"
 	Records     int64
 	Of          int64
+	Things      string // "records" or "queries"
 	Rate, Limit float64
 	Flag        string
 	See         string // where the lost records are named; "": OUT/rejects
 }
 
 func (e *ThresholdError) Error() string {
-	return fmt.Sprintf("done, but %s of %s records were %s (%.2f %%, limit %.2f %%); see %s, or raise --%s",
-		stats.Thousands(e.Records), stats.Thousands(e.Of), e.What, 100*e.Rate, 100*e.Limit, cmp.Or(e.See, "OUT/rejects"), e.Flag)
+	return fmt.Sprintf("done, but %s of %s %s were %s (%.2f %%, limit %.2f %%); see %s, or raise --%s",
+		stats.Thousands(e.Records), stats.Thousands(e.Of), cmp.Or(e.Things, "records"), e.What, 100*e.Rate, 100*e.Limit, cmp.Or(e.See, "OUT/rejects"), e.Flag)
 }
 
 // Thresholds returns what of the two rates was passed, as *ThresholdError, or nil. Rates are shares of the
-// records that came in; an input file that nothing recognises is one record.
+// records that came in; an input file that nothing recognises is one record. Of an SFT set the queries are asked
+// as well.
 func Thresholds(c *stats.Counts, maxReject, maxDrop float64) error {
-	a := &c.Ledger.Total.Records
-	if a.In == 0 {
-		return nil
-	}
-	check := func(what string, n int64, limit float64, flag string) error {
-		if rate := float64(n) / float64(a.In); rate > limit {
-			return &ThresholdError{What: what, Records: n, Of: a.In, Rate: rate, Limit: limit, Flag: flag}
+	passed := func(a *stats.Account, of string) error {
+		if a == nil || a.In == 0 {
+			return nil
 		}
-		return nil
+		check := func(what string, n int64, limit float64, flag string) error {
+			if rate := float64(n) / float64(a.In); rate > limit {
+				return &ThresholdError{What: what, Records: n, Of: a.In, Things: of, Rate: rate, Limit: limit, Flag: flag}
+			}
+			return nil
+		}
+		return errors.Join(
+			check("rejected", a.AllRejected(), maxReject, "max-reject-rate"),
+			check("dropped", a.AllDropped(), maxDrop, "max-drop-rate"))
 	}
-	return errors.Join(
-		check("rejected", a.AllRejected(), maxReject, "max-reject-rate"),
-		check("dropped", a.AllDropped(), maxDrop, "max-drop-rate"))
+	return errors.Join(passed(&c.Ledger.Total.Records, "records"), passed(c.Ledger.Total.Queries, "queries"))
 }

@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,6 +23,7 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 	if s.stream != nil {
 		defer s.stream.close()
 	}
+	defer s.answers.close()
 	if o.DryRun {
 		return dryRun(ctx, &o, s, window)
 	}
@@ -54,11 +54,20 @@ func finish(ctx context.Context, o *Options, p *Plan, planSum string) (*Manifest
 // thresholds returns what of the rates was passed, with where the lost records are named.
 func (o *Options) thresholds(m *Manifest, see string) error {
 	err := Thresholds(m.Counts, o.MaxRejectRate, o.MaxDropRate)
-	var passed *ThresholdError
-	if errors.As(err, &passed) {
-		passed.See = see
-	}
+	seeing(err, see)
 	return err
+}
+
+// seeing tells every threshold that was passed where the lost records are named.
+func seeing(err error, see string) {
+	switch e := err.(type) {
+	case *ThresholdError:
+		e.See = see
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			seeing(one, see)
+		}
+	}
 }
 
 // dryRun runs every partition, and keeps nothing but the counts.
@@ -74,6 +83,9 @@ func dryRun(ctx context.Context, o *Options, s *setup, window int64) (*Manifest,
 	m := manifestOf(s.plan, s.planSum)
 	count := func(c *Commit) error {
 		m.Counts.Add(c.Counts)
+		if c.SFT != nil {
+			m.SFT.Add(c.SFT)
+		}
 		return nil
 	}
 	if err := pool.partitions(ctx, all, active, nullSink{}, count); err != nil {
@@ -84,6 +96,7 @@ func dryRun(ctx context.Context, o *Options, s *setup, window int64) (*Manifest,
 			return nil, err
 		}
 	}
+	m.SFT.close(s.plan)
 	return m, o.thresholds(m, "what turnmill ingest says of the same inputs")
 }
 
@@ -96,6 +109,12 @@ func plan(ctx context.Context, o *Options) (*setup, int64, error) {
 	s.stored = o.stored
 	p := s.plan
 	var window int64
+	if o.samples() {
+		if s.answers, err = openAnswers(ctx, o); err != nil {
+			return nil, 0, err
+		}
+		p.Answers = s.answers.plan()
+	}
 	if o.streams() {
 		return planStream(ctx, o, s)
 	}
@@ -199,6 +218,9 @@ func (r *running) partitions(ctx context.Context, which []int, active int) error
 // localOf is what of a run belongs to this machine.
 func localOf(o *Options, s *setup) *local {
 	l := &local{Tokenizer: s.tokenizer.place, MaskTable: o.MaskTablePath, Inputs: s.paths}
+	if s.answers != nil {
+		l.Answers = &s.answers.places
+	}
 	if o.MaskTablePath != "" {
 		l.MaskTable = absolute(o.MaskTablePath)
 	}
@@ -207,9 +229,10 @@ func localOf(o *Options, s *setup) *local {
 
 // local is local.json: real paths, which commands that come later start from.
 type local struct {
-	Inputs    []string `json:"inputs"` // where each input of the plan was
-	Tokenizer string   `json:"tokenizer"`
-	MaskTable string   `json:"mask_table,omitempty"`
+	Inputs    []string      `json:"inputs"` // where each input of the plan was
+	Tokenizer string        `json:"tokenizer"`
+	MaskTable string        `json:"mask_table,omitempty"`
+	Answers   *answerPlaces `json:"answers,omitempty"` // of sft
 }
 
 func absolute(path string) string {

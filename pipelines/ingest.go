@@ -62,7 +62,7 @@ func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts,
 		func(sum RangeSum) error {
 			g.counts.Ledger.Total.Records.In += sum.Records
 			g.counts.AddNotes(stats.InputNotes, &sum.notes)
-			g.judge.read(inputs[n].Format, &sum)
+			g.survey.read(inputs[n].Format, &sum)
 			n++
 			return nil
 		})
@@ -86,7 +86,7 @@ func ingestStream(ctx context.Context, o *IngestOptions, opts *Options, out io.W
 	sum, err := s.stretch(ctx, &read, g.visit)
 	g.counts.Ledger.Total.Records.In += sum.Records
 	g.counts.AddNotes(stats.InputNotes, &sum.notes)
-	g.judge.read(s.input.Format, &sum)
+	g.survey.read(s.input.Format, &sum)
 	return g.counts, err
 }
 
@@ -104,11 +104,11 @@ func (h heeding) Write(p []byte) (int, error) {
 }
 
 func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) (*ingester, error) {
-	j, err := newJudge(o)
+	j, err := newSurvey(o)
 	return &ingester{
 		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
 		account:  newOutcome(mask.ModeOff, false), counts: stats.NewCounts(), spliced: stats.NewCounts(), out: out, rejected: o.Rejected,
-		rows: o.As == AsWorldBench, judge: j,
+		rows: o.As == AsWorldBench, survey: j,
 	}, err
 }
 
@@ -122,7 +122,7 @@ type ingester struct {
 	out      io.Writer
 	rows     bool // of AgentWorldBench
 	rejected func([]byte) error
-	judge    *judge // nil: no figures
+	survey   *survey // nil: no figures
 	line     []byte
 	scratch  []byte
 }
@@ -131,22 +131,22 @@ func (g *ingester) visit(from source, raw frame.Record, err error) error {
 	g.account.reset()
 	if err != nil {
 		g.account.rejectRecord(from, raw, err)
-		g.judge.unread(from, raw, err)
+		g.survey.unread(from, raw, err)
 	} else {
 		g.spliced.Reset()
 		for part, err := range g.unpack(from, raw, g.spliced) {
 			if err != nil {
 				g.account.rejectRecord(from, part, err)
-				g.judge.unread(from, part, err)
+				g.survey.unread(from, part, err)
 			} else if err := g.record(from, part); err != nil {
 				return err
 			}
 		}
 		g.counts.Add(g.spliced)
-		g.judge.add(from.format, g.spliced)
+		g.survey.add(from.format, g.spliced)
 	}
 	g.counts.Add(g.account.counts)
-	g.judge.visited(from.format)
+	g.survey.visited(from.format)
 	if g.rejected == nil || len(g.account.rejects) == 0 {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (g *ingester) record(from source, raw frame.Record) error {
 		g.account.rec.kept = true
 	}
 	g.account.end()
-	g.judge.record(from, raw, d)
+	g.survey.record(from, raw, d)
 	_, err := g.out.Write(g.line)
 	return err
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/turnmill/turnmill/stats"
 )
 
-// judge counts what each format gives, and what a run's filters would refuse of it. Its account is an
+// survey counts what each format gives, and what a run's filters would refuse of it. Its account is an
 // outcome of which the counts alone are of use.
-type judge struct {
+type survey struct {
 	filters  *filter.Chain
 	account  *outcome
 	into     stats.FormatCounts
 	verdicts []turnmill.Verdict
 }
 
-// newJudge returns nil where no figures are asked for.
-func newJudge(o *IngestOptions) (*judge, error) {
+// newSurvey returns nil where no figures are asked for.
+func newSurvey(o *IngestOptions) (*survey, error) {
 	if o.Stats == nil {
 		return nil, nil
 	}
@@ -27,20 +27,20 @@ func newJudge(o *IngestOptions) (*judge, error) {
 	if err != nil {
 		return nil, &UsageError{err}
 	}
-	j := &judge{filters: chain, account: newOutcome(mask.ModeOff, false), into: o.Stats}
+	j := &survey{filters: chain, account: newOutcome(mask.ModeOff, false), into: o.Stats}
 	j.account.counts.Sources = stats.NewSources()
 	return j, nil
 }
 
 // unread counts a record that was not decoded.
-func (j *judge) unread(from source, raw frame.Record, err error) {
+func (j *survey) unread(from source, raw frame.Record, err error) {
 	if j != nil {
 		j.account.rejectRecord(from, raw, err)
 	}
 }
 
 // record counts what a record holds. It comes last: a filter may set a state.
-func (j *judge) record(from source, raw frame.Record, d *formats.Decoded) {
+func (j *survey) record(from source, raw frame.Record, d *formats.Decoded) {
 	if j == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (j *judge) record(from source, raw frame.Record, d *formats.Decoded) {
 	a.end()
 }
 
-func (j *judge) trajectory(t *turnmill.Trajectory, to *stats.FormatCount) {
+func (j *survey) trajectory(t *turnmill.Trajectory, to *stats.FormatCount) {
 	var states int64
 	for i := range t.Turns {
 		if t.Turns[i].State != "" {
@@ -109,14 +109,14 @@ func lostBy(v turnmill.Verdict, whole turnmill.Reason) turnmill.Reason {
 }
 
 // add adds counts to a format.
-func (j *judge) add(format string, c *stats.Counts) {
+func (j *survey) add(format string, c *stats.Counts) {
 	if j != nil {
 		j.into.Of(format).Counts.Add(c)
 	}
 }
 
 // visited adds what was counted since the last time to the format that it came from.
-func (j *judge) visited(format string) {
+func (j *survey) visited(format string) {
 	if j != nil {
 		j.add(format, j.account.counts)
 		j.account.reset()
@@ -124,7 +124,7 @@ func (j *judge) visited(format string) {
 }
 
 // read counts the records that the framer found in an input.
-func (j *judge) read(format string, sum *RangeSum) {
+func (j *survey) read(format string, sum *RangeSum) {
 	if j != nil {
 		c := j.into.Of(format).Counts
 		c.Ledger.Total.Records.In += sum.Records

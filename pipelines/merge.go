@@ -31,6 +31,7 @@ type Manifest struct {
 	DuplicateIDs int64              `json:"duplicate_ids"` // trajectories and documents whose id another one has had before
 
 	*stats.Counts
+	SFT *SFTSum `json:"sft,omitempty"` // of sft
 
 	Inputs []InputSum `json:"inputs"`
 	Files  []FileSum  `json:"files"`
@@ -104,6 +105,9 @@ func merged(ctx context.Context, root string, p *Plan, planSum string, commits [
 	}
 	for i, c := range commits {
 		m.Counts.Add(c.Counts)
+		if m.SFT != nil && c.SFT != nil {
+			m.SFT.Add(c.SFT)
+		}
 		if err := addInputs(m, p, i, c); err != nil {
 			return nil, nil, err
 		}
@@ -129,6 +133,7 @@ func merged(ctx context.Context, root string, p *Plan, planSum string, commits [
 	for _, f := range files {
 		m.Files = append(m.Files, FileSum{Path: f.path, Bytes: int64(len(f.data)), SHA256: hexSum(f.data)})
 	}
+	m.SFT.close(p)
 	return m, append(files, file{"manifest.json", encodeJSON(m)}), nil
 }
 
@@ -169,10 +174,14 @@ func emptyPath(name string) string { return fmt.Sprintf("%s/data-p%05d-%05d.arro
 
 // manifestOf returns a manifest without counts.
 func manifestOf(p *Plan, planSum string) *Manifest {
-	return &Manifest{
+	m := &Manifest{
 		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: p.Pipeline, Config: p.Config, ConfigSHA256: p.ConfigSHA256,
 		Plan: planSum, Tokenizer: p.Tokenizer, Chat: p.Chat, Template: p.Template, Mask: p.Mask, Counts: stats.NewCounts(),
 	}
+	if p.samples() {
+		m.SFT = &SFTSum{SFTCounts: newSFTCounts()}
+	}
+	return m
 }
 
 // commitsOf reads every commit of a run; of standard input, up to the last one.

@@ -22,7 +22,7 @@ import (
 // Options are the settings of a run, as the command line and the recipe give them. Zero values mean
 // the defaults of DefaultOptions; Validate joins all problems.
 type Options struct {
-	Pipeline string // "cpt", or "audit", which writes no rows and needs no tokenizer; "": cpt
+	Pipeline string // "cpt"; "audit", which writes no rows and needs no tokenizer; "sft", see SFTOptions; "": cpt
 	Inputs   []string
 	Output   string
 
@@ -54,6 +54,8 @@ type Options struct {
 	Beyond        string // "on": count what the mask does not look at; "auto": in an audit
 
 	PartitionBytes int64 // stored bytes a partition, where Partitions is 0
+
+	SFT SFTOptions // of the pipeline sft
 
 	// What follows never changes a byte of the output.
 
@@ -88,7 +90,7 @@ func DefaultOptions() Options {
 		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always", Template: plainLayout,
 		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto",
 		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20, PartitionBytes: 256 << 20,
-		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1,
+		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1, SFT: DefaultSFT(),
 	}
 }
 
@@ -114,7 +116,7 @@ func (o *Options) Validate() error {
 		oneOf("engine", o.Engine, "auto", "bpe", "hf"),
 		oneOf("objective", o.Objective, "world-model", "policy", "all"),
 		oneOf("state", o.State, "always", "changed", "never"),
-		oneOf("template", o.Template, templateNames()...),
+		oneOf("template", o.Template, templateNames(o.samples())...),
 		oneOf("mask", o.Mask, "turn", "token", "weight", "off"),
 		oneOf("profile", o.Profile, "hf", "weighted"),
 		oneOf("beyond", o.Beyond, "auto", "on", "off"),
@@ -160,7 +162,7 @@ func (o *Options) Validate() error {
 	if o.Mask != "weight" && o.Profile == "weighted" && !o.audits() {
 		errs = append(errs, errors.New("--profile weighted: weights come from --mask weight; add it, or try --profile hf"))
 	}
-	if o.Template != plainLayout && o.Objective != "world-model" {
+	if o.Template != plainLayout && !o.samples() && o.Objective != "world-model" {
 		errs = append(errs, fmt.Errorf("--template %s: its user messages say more than the agent did, and --objective %s trains them; leave one of the two out", o.Template, o.Objective))
 	}
 	if o.Objective == "policy" && o.Mask == "weight" {
@@ -171,6 +173,9 @@ func (o *Options) Validate() error {
 	}
 	if _, err := parseShare(o.Validation); err != nil {
 		errs = append(errs, fmt.Errorf("--validation %q: %w", o.Validation, err))
+	}
+	if o.samples() {
+		errs = append(errs, o.sampleErrors())
 	}
 	if o.streams() && len(o.Inputs) > 1 {
 		errs = append(errs, errNotAlone)

@@ -29,10 +29,12 @@ type outcome struct {
 	records int64 // decoded
 	units   int64 // trajectories and documents
 	mode    mask.Mode
-	tokens  bool          // turns are encoded
-	samples *sampler      // of an audit, else nil
-	beyond  []mask.Beyond // of the turns of the trajectory at hand; the worker's
-	part    bool          // rows alone; the rest of the job follows
+	tokens  bool           // turns are encoded
+	samples *sampler       // of an audit, else nil
+	beyond  []mask.Beyond  // of the turns of the trajectory at hand; the worker's
+	sft     *sampleOutcome // of sft, else nil
+	part    bool           // rows alone; the rest of the job follows
+	failed  error          // the run cannot go on
 
 	arena jsonscan.Arena
 	rec   recordAccount // the record at hand
@@ -58,11 +60,14 @@ func newOutcome(mode mask.Mode, tokens bool) *outcome {
 func (o *outcome) reset() {
 	o.rows.Reset()
 	o.splits, o.turns, o.rejects = o.splits[:0], o.turns[:0], o.rejects[:0]
-	o.lines, o.records, o.units, o.part = 0, 0, 0, false
+	o.lines, o.records, o.units, o.part, o.failed = 0, 0, 0, false, nil
 	o.counts.Reset()
 	o.arena.Reset()
 	if o.samples != nil {
 		o.samples.reset()
+	}
+	if o.sft != nil {
+		o.sft.reset()
 	}
 }
 
@@ -254,6 +259,8 @@ func countTurn(l *stats.Ledger, r *shard.TurnResult) {
 	case r.Status != turnmill.StatusDropped:
 		l.Turns.Out++
 		l.LossTokens.Drop(turnmill.ReasonMasked, lost)
+	case failure(r.Reason):
+		l.Turns.Reject(r.Reason, 1)
 	case r.Reason == turnmill.ReasonNoLoss: // what a row without loss had was masked
 		l.Turns.Drop(r.Reason, 1)
 		l.LossTokens.Drop(turnmill.ReasonMasked, lost)
@@ -332,7 +339,7 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 		if r.Status == turnmill.StatusDropped {
 			o.counts.Sources.Lose(t.Source, t.Domain, r.Reason, 0, 1)
 		}
-		if stays && r.Status == turnmill.StatusDropped {
+		if stays && r.Status == turnmill.StatusDropped && (o.sft == nil || targets[i].Status == turnmill.StatusDropped) {
 			index := t.Turns[i].Index
 			o.reject(rejectLine{Kind: "turn", Status: "dropped", Reason: r.Reason, ID: t.ID, Turn: &index, Domain: t.Domain})
 		}

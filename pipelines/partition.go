@@ -18,6 +18,7 @@ import (
 //	        --> turns/pNNNNN.parquet            with the shard and row that were just given
 //	        --> rejects/pNNNNN.jsonl.zst
 //	        --> examples/pNNNNN.jsonl.zst       of an audit, which has no shards
+//	        --> queries/, replies/pNNNNN.jsonl.zst   of sft
 //	        --> counts
 type partitionWriter struct {
 	setup     *setup
@@ -33,6 +34,7 @@ type partitionWriter struct {
 	rejLines      int64
 	examples      *figures.Reservoir[*sample] // of an audit, else nil
 	lostAndMended recordSampler               // of an audit
+	sft           *sampleWriter               // of sft, else nil
 
 	counts         *stats.Counts
 	records, units int64
@@ -68,6 +70,12 @@ func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 	if w.turns, err = stats.NewTurnWriter(w.turnsFile, Version); err == nil {
 		w.rejects, err = zstdio.NewWriter(w.rejFile)
 	}
+	if err == nil && p.setup.plan.samples() {
+		w.sft, err = newSampleWriter(i, to)
+		if err == nil && i == 0 {
+			err = w.rejectAnswers()
+		}
+	}
 	if err != nil {
 		w.abort()
 		return nil, err
@@ -87,6 +95,7 @@ func (w *partitionWriter) abort() {
 			f.abort()
 		}
 	}
+	w.sft.abort()
 }
 
 // write appends one outcome.
@@ -107,6 +116,11 @@ func (w *partitionWriter) write(o *outcome) error {
 		if t.Row >= 0 && !w.setup.plan.audits() {
 			at := w.places[t.Row]
 			t.Shard, t.Row = at.shard, at.row
+		}
+	}
+	if w.sft != nil {
+		if err := w.sft.write(o.sft, w.places); err != nil {
+			return err
 		}
 	}
 	w.places = w.places[:0]
@@ -256,6 +270,14 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 		}
 		files = append(files, turns, records)
 	}
+	commit := &Commit{FormatVersion: FormatVersion, Partition: w.partition, Plan: w.setup.planSum, Inputs: ranges, Counts: w.counts}
+	if w.sft != nil {
+		sums, err := w.sft.finish()
+		if err != nil {
+			return nil, err
+		}
+		files, commit.SFT = append(files, sums...), w.sft.counts
+	}
 	for i := range ranges {
 		w.counts.Ledger.Total.Records.In += ranges[i].Records
 		w.counts.AddNotes(stats.InputNotes, &ranges[i].notes)
@@ -263,8 +285,8 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 	if err := w.counts.Balanced(); err != nil {
 		return nil, fmt.Errorf("the accounts do not meet, which is a fault of turnmill: %w", err)
 	}
-	return &Commit{FormatVersion: FormatVersion, Partition: w.partition, Plan: w.setup.planSum,
-		Inputs: ranges, Counts: w.counts, Files: files}, nil
+	commit.Files = files
+	return commit, nil
 }
 
 // writeExamples writes one file of examples of an audit's partition.

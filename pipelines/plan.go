@@ -50,6 +50,8 @@ type Config struct {
 	Beyond         string `json:"beyond"` // as resolved: on or off
 	// PartitionBytes cuts standard input, which the plan has no partitions of; 0 for all other inputs.
 	PartitionBytes int64 `json:"partition-bytes,omitempty"`
+	// SFT is nil for the other pipelines.
+	SFT *SFTConfig `json:"sft,omitempty"`
 }
 
 // TokenizerInfo names a tokenizer by its content.
@@ -119,6 +121,7 @@ type Plan struct {
 	// Patterns are those of --filter-patterns, whole; null where they are turnmill's own.
 	Patterns   *filter.Patterns `json:"filter_patterns"`
 	Inputs     []PlanInput      `json:"inputs"`
+	Answers    *Answers         `json:"answers,omitempty"` // recorded ones, of sft
 	Partitions [][]Range        `json:"partitions"`
 }
 
@@ -155,7 +158,7 @@ func (p *Plan) sound() error {
 	errs := []error{
 		oneOf("objective", c.Objective, objectives[:]...),
 		oneOf("state", c.State, states[:]...),
-		oneOf("template", c.Template, templateNames()...),
+		oneOf("template", c.Template, templateNames(p.samples())...),
 		oneOf("beyond", c.Beyond, "on", "off"),
 	}
 	for _, n := range []struct {
@@ -177,6 +180,11 @@ func (p *Plan) sound() error {
 	}
 	for i := range p.Inputs {
 		errs = append(errs, p.Inputs[i].sound())
+	}
+	if p.samples() != (c.SFT != nil) || p.samples() != (p.Answers != nil) {
+		errs = append(errs, errors.New("the settings of sft, its answers and the pipeline do not go together"))
+	} else if p.samples() {
+		errs = append(errs, c.SFT.validate())
 	}
 	bad := len(errs)
 	for i, ranges := range p.Partitions {
@@ -267,11 +275,20 @@ func differences(old, now *Plan) []string {
 	add("mask-table", old.Mask.SHA256, now.Mask.SHA256)
 	add("words", old.Mask.Words, now.Mask.Words)
 	add("seed", old.Mask.Seed, now.Mask.Seed)
+	if old.Answers != nil && now.Answers != nil {
+		out = append(out, answerDifferences("rollouts", old.Answers.Rollouts, now.Answers.Rollouts)...)
+		out = append(out, answerDifferences("judgements", old.Answers.Judgements, now.Answers.Judgements)...)
+	}
 	return append(out, inputDifferences(old.Inputs, now.Inputs)...)
 }
 
 func configDifferences(old, now *Config) []string {
-	var a, b map[string]any
+	a, b := map[string]any{}, map[string]any{}
+	if old.SFT != nil && now.SFT != nil { // its keys are flags as the others are
+		if json.Unmarshal(encodeJSON(old.SFT), &a) != nil || json.Unmarshal(encodeJSON(now.SFT), &b) != nil {
+			return []string{"config"}
+		}
+	}
 	if json.Unmarshal(encodeJSON(old), &a) != nil || json.Unmarshal(encodeJSON(now), &b) != nil {
 		return []string{"config"}
 	}
@@ -282,7 +299,7 @@ func configDifferences(old, now *Config) []string {
 	slices.Sort(keys)
 	var out []string
 	for _, k := range keys {
-		if x, y := fmt.Sprint(a[k]), fmt.Sprint(b[k]); x != y {
+		if x, y := fmt.Sprint(a[k]), fmt.Sprint(b[k]); x != y && k != pipelineSFT {
 			out = append(out, fmt.Sprintf("--%s: was %s, now %s", k, x, y))
 		}
 	}

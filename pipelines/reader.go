@@ -29,6 +29,9 @@ type item struct {
 // answer works through a job. Rows of a huge record go ahead in parts.
 func (j *job) answer(w *worker, out *outcome, spare func() *outcome) {
 	out.rows.Full = func() {
+		if out.sft != nil {
+			out.noteRow()
+		}
 		part := spare()
 		out.take(part)
 		j.send(part)

@@ -18,6 +18,7 @@ type worker struct {
 	history *mask.History // with --beyond, else nil
 	draw    *tokenDraw    // mode token, else nil
 	splits  splitter
+	samples *sampleMaker // of sft, else nil
 
 	verdicts  []turnmill.Verdict
 	targets   []shard.Target
@@ -54,6 +55,9 @@ func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
 	w.verdicts, reason = w.filters.Apply(t, w.verdicts) // filter: keep or drop turns, then the whole
 	out.note(t.Domain, t.ID, w.filters.Notes())
 
+	if reason == "" && w.samples != nil && w.samples.config.Pools.other(w.samples.config.Pool, t.Source) {
+		reason = turnmill.ReasonOtherPool
+	}
 	w.decide(t, reason == "") // mask: one decision a turn, dropped ones included
 	out.beyond = w.beyond
 	if reason != "" {
@@ -61,6 +65,10 @@ func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
 		return
 	}
 	out.to = w.splits.of(t.ID)
+	if w.samples != nil { // sft: a row for each turn that is asked for and answered well
+		out.failed = w.sampleTrajectory(t, out)
+		return
+	}
 	res, err := w.builder.Trajectory(t, w.targets, w.drawer(t.ID), &out.rows) // shard: template, tokens, spans, windows, labels
 	if err != nil {
 		out.rejectTrajectory(t, w.targets, err)
@@ -92,6 +100,10 @@ func (w *worker) decide(t *turnmill.Trajectory, stays bool) {
 func (w *worker) document(d *turnmill.Document, out *outcome) {
 	if d.ID == "" {
 		d.ID, w.canonical = formats.DocumentContentID(d, w.canonical)
+	}
+	if w.samples != nil { // it has nothing to ask
+		out.dropDocument(d, turnmill.ReasonNoEnvironment)
+		return
 	}
 	if d.Text == "" {
 		out.dropDocument(d, turnmill.ReasonEmptyText)

@@ -165,6 +165,9 @@ func (p *pool) finish(ctx context.Context, j *job, w *partitionWriter) error {
 	for {
 		select {
 		case out := <-j.done:
+			if out.failed != nil {
+				return out.failed
+			}
 			if err := w.write(out); err != nil {
 				return err
 			}

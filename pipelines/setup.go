@@ -30,7 +30,8 @@ type setup struct {
 	table     mask.Table
 	mode      mask.Mode
 	filters   *filter.Chain
-	bySource  bool // count what is lost by source too
+	bySource  bool      // count what is lost by source too
+	answers   *recorded // of sft, else nil
 	profile   arrow.Profile
 	share     share // of validation
 }
@@ -70,6 +71,9 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	}
 	if o.audits() {
 		p.Config.rowless(mode)
+	}
+	if o.samples() {
+		p.Config.SFT = o.SFT.config()
 	}
 	return load(p, t)
 }
@@ -166,6 +170,9 @@ func (s *setup) newWorker() *worker {
 		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
 		filters:  s.filters.Fork(), mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},
 	}
+	if s.plan.samples() {
+		w.samples = s.newSampleMaker()
+	}
 	if s.plan.beyond() {
 		w.history = mask.NewHistory(masker)
 	}
@@ -179,6 +186,9 @@ func (s *setup) newWorker() *worker {
 func (s *setup) newOutcome() *outcome {
 	o := newOutcome(s.mode, s.plan.tokens())
 	o.samples = s.newSampler()
+	if s.plan.samples() {
+		o.sft = &sampleOutcome{counts: newSFTCounts()}
+	}
 	if s.bySource {
 		o.counts.Sources = stats.NewSources()
 	}
@@ -190,17 +200,22 @@ func (s *setup) newBuilder() rowBuilder {
 	if !s.plan.tokens() {
 		return &tokenless{mode: s.mode}
 	}
+	builder := s.newRowBuilder()
+	if t := s.plan.Template; t != nil {
+		return &templated{rowBuilder: builder, version: t.Version, state: shard.StateMode(indexOf(states[:], s.plan.Config.State))}
+	}
+	return builder
+}
+
+// newRowBuilder returns what makes rows, of trajectories, documents or samples.
+func (s *setup) newRowBuilder() *shard.Builder {
 	c := &s.plan.Config
-	state := shard.StateMode(indexOf(states[:], c.State))
 	builder, err := shard.NewBuilder(s.chat, s.encoder(), shard.Options{
 		SeqLen: c.SeqLen, Objective: shard.Objective(indexOf(objectives[:], c.Objective)),
-		State: state, Weights: s.mode == mask.ModeWeight,
+		State: shard.StateMode(indexOf(states[:], c.State)), Weights: s.mode == mask.ModeWeight,
 	})
 	if err != nil {
 		panic("pipelines: a validated plan has options that shard refuses: " + err.Error())
-	}
-	if t := s.plan.Template; t != nil {
-		return &templated{rowBuilder: builder, version: t.Version, state: state}
 	}
 	return builder
 }

@@ -11,19 +11,44 @@ import (
 // plainLayout is the value of --template for rows without one.
 const plainLayout = "plain"
 
-// templateNames are the values of --template.
-func templateNames() []string { return append([]string{plainLayout}, prompt.Versions()...) }
+// drawnTemplate is the value of --template where sft draws one of v2 to v11 for each query.
+const drawnTemplate = "seed"
+
+// templateNames are the values of --template, the pipeline's default first.
+func templateNames(samples bool) []string {
+	first := plainLayout
+	if samples {
+		first = drawnTemplate
+	}
+	return append([]string{first}, prompt.Versions()...)
+}
 
 // templateOf names a version by the texts that this turnmill has for it; nil is the plain layout.
 func templateOf(name string) (*turnmill.Template, error) {
 	if name == plainLayout {
 		return nil, nil
 	}
+	if name == drawnTemplate {
+		return &turnmill.Template{Version: name, SHA256: drawnSum()}, nil
+	}
 	sum, err := prompt.SetSHA256(name)
 	if err != nil {
 		return nil, err
 	}
 	return &turnmill.Template{Version: name, SHA256: sum}, nil
+}
+
+// drawnSum names all templates that are drawn from: the hash of the hashes of v2 to v11, each followed by a line feed.
+func drawnSum() string {
+	var sums []byte
+	for _, v := range prompt.Versions()[2:] {
+		sum, err := prompt.SetSHA256(v)
+		if err != nil {
+			panic("pipelines: " + err.Error())
+		}
+		sums = append(append(sums, sum...), '\n')
+	}
+	return hexSum(sums)
 }
 
 // sameTemplate makes sure that the templates of a plan are those of this turnmill.

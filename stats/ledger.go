@@ -67,12 +67,21 @@ func (a *Account) balanced(what string) error {
 	return nil
 }
 
-// Ledger holds the four accounts of a run, a partition, or one domain of it.
+// Ledger holds the accounts of a run, a partition, or one domain of it.
 type Ledger struct {
-	Records      Account `json:"records"`
-	Trajectories Account `json:"trajectories"`
-	Turns        Account `json:"turns"`
-	LossTokens   Account `json:"loss_tokens"`
+	Records      Account  `json:"records"`
+	Trajectories Account  `json:"trajectories"`
+	Queries      *Account `json:"queries,omitempty"` // of an SFT set, else nil
+	Turns        Account  `json:"turns"`
+	LossTokens   Account  `json:"loss_tokens"`
+}
+
+// Query returns the account of queries, which it opens where there is none yet.
+func (l *Ledger) Query() *Account {
+	if l.Queries == nil {
+		l.Queries = &Account{Dropped: map[turnmill.Reason]int64{}, Rejected: map[turnmill.Reason]int64{}}
+	}
+	return l.Queries
 }
 
 func newLedger() *Ledger {
@@ -87,6 +96,9 @@ func newLedger() *Ledger {
 func (l *Ledger) Add(o *Ledger) {
 	l.Records.Add(&o.Records)
 	l.Trajectories.Add(&o.Trajectories)
+	if o.Queries != nil {
+		l.Query().Add(o.Queries)
+	}
 	l.Turns.Add(&o.Turns)
 	l.LossTokens.Add(&o.LossTokens)
 }
@@ -100,6 +112,9 @@ func (l *Ledger) balanced(whose string) error {
 		if err := a.account.balanced(whose + " " + a.name); err != nil {
 			return err
 		}
+	}
+	if l.Queries != nil {
+		return l.Queries.balanced(whose + " queries")
 	}
 	return nil
 }

@@ -46,6 +46,14 @@ func WriteTable(w io.Writer, c *Counts) error {
 		r := &l.Records
 		t.printf(recordRow, width, l.name, Thousands(r.In), Thousands(r.Out), Thousands(r.AllDropped()), Thousands(r.AllRejected()))
 	}
+	if c.Ledger.Total.Queries != nil {
+		t.printf("\n"+recordRow, width, "domain", "queries", "out", "dropped", "rejected")
+		for _, l := range lines {
+			if q := l.Queries; q != nil {
+				t.printf(recordRow, width, l.name, Thousands(q.In), Thousands(q.Out), Thousands(q.AllDropped()), Thousands(q.AllRejected()))
+			}
+		}
+	}
 	if c.Ledger.Total.Turns.In == 0 || c.Ledger.Total.LossTokens.In == 0 && c.Tokens.Rows == 0 {
 		t.turnsOnly(width, c)
 		t.lists(c)
@@ -109,10 +117,13 @@ func (t *tableWriter) printf(format string, args ...any) {
 
 // lists writes reasons and notes, each the most frequent first.
 func (t *tableWriter) lists(c *Counts) {
-	l := c.Ledger.Total
-	t.reasons("dropped", []named{{"records", l.Records.Dropped}, {"trajectories", l.Trajectories.Dropped},
+	l, q := c.Ledger.Total, c.Ledger.Total.Queries
+	if q == nil {
+		q = &Account{}
+	}
+	t.reasons("dropped", []named{{"records", l.Records.Dropped}, {"trajectories", l.Trajectories.Dropped}, {"queries", q.Dropped},
 		{"turns", l.Turns.Dropped}, {"loss tokens", l.LossTokens.Dropped}})
-	t.reasons("rejected", []named{{"records", l.Records.Rejected}, {"trajectories", l.Trajectories.Rejected},
+	t.reasons("rejected", []named{{"records", l.Records.Rejected}, {"trajectories", l.Trajectories.Rejected}, {"queries", q.Rejected},
 		{"turns", l.Turns.Rejected}, {"loss tokens", l.LossTokens.Rejected}})
 	t.notes("repairs", c.Repairs)
 	t.notes("notices", c.Notices)
@@ -169,6 +180,9 @@ func (t *tableWriter) list(title, name string, items []string) {
 	}
 	t.printf("%s\n", line)
 }
+
+// Reasons writes counted reasons, the most frequent first.
+func Reasons(m map[turnmill.Reason]int64) string { return strings.Join(byCount(m), ", ") }
 
 func byCount[K ~string](m map[K]int64) []string {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b K) int {

@@ -13,12 +13,12 @@ import (
 )
 
 // pipelineNames are what plan and config take.
-var pipelineNames = [...]string{"cpt", "audit"}
+var pipelineNames = [...]string{"cpt", "sft", "audit"}
 
 // rowFlags are the flags of cpt that speak of files of rows, which an audit does not write.
 var rowFlags = [...]string{"keep-thought", "profile", "validation", "shard-bytes"}
 
-// flags returns the flags of cpt in a set of their own.
+// flags returns the flags of all pipelines in a set of their own.
 func (o *cptOptions) flags() *pflag.FlagSet {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.SortFlags = false
@@ -197,6 +197,6 @@ is 3 when a share moves by more than --tolerance.`,
 	fs.StringArrayVar(&diff.runs, "diff", nil, "compare two finished runs, `A` and B: their shares of categories and of what is kept")
 	fs.Float64Var(&diff.tolerance, "tolerance", diff.tolerance, "for --diff: above this difference `X` of two shares the exit code is 3")
 	fs.BoolVar(&diff.json, "json", false, "for --diff: one JSON object instead of a table")
-	fs.AddFlagSet(without(o.flags(), rowFlags[:]))
+	fs.AddFlagSet(without(o.flags(), o.unused()))
 	return cmd
 }

@@ -30,9 +30,9 @@ The index comes from --partition, TURNMILL_PARTITION, SLURM_ARRAY_TASK_ID or JOB
 		Example: `  turnmill plan cpt runs/ -o out --tokenizer qwen3/tokenizer.json --partitions 64`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("PIPELINE is missing; there are " + strings.Join(pipelineNames[:], " and "))
+				return errors.New("PIPELINE is missing; there are " + strings.Join(pipelineNames[:], ", "))
 			}
-			return fmt.Errorf("no pipeline is called %q; there are %s", args[0], strings.Join(pipelineNames[:], " and "))
+			return fmt.Errorf("no pipeline is called %q; there are %s", args[0], strings.Join(pipelineNames[:], ", "))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 		// Flags are a pipeline's: which pipeline there is not is said first.
@@ -40,6 +40,7 @@ The index comes from --partition, TURNMILL_PARTITION, SLURM_ARRAY_TASK_ID or JOB
 	}
 	cmd.AddCommand(
 		newPlanOf(s, "cpt", "Plan trajectories and documents into masked, tokenised shards"),
+		newPlanOf(s, "sft", "Plan queries with rollouts into judged, selected, tokenised shards"),
 		newPlanOf(s, "audit", "Plan what the mask does to a corpus"))
 	return cmd
 }
@@ -55,6 +56,7 @@ func newPlanOf(s streams, pipeline, short string) *cobra.Command {
 --workers and --memory, belong to turnmill run.`, pipeline),
 		Example: map[string]string{
 			"cpt":   `  turnmill plan cpt runs/ -o out --tokenizer qwen3/tokenizer.json --partitions 64`,
+			"sft":   `  turnmill plan sft runs/ --rollouts rollouts/ --judgements judged/ -o out --tokenizer qwen3/tokenizer.json --partitions 64`,
 			"audit": `  turnmill plan audit runs/ -o out --partitions 64`,
 		}[pipeline],
 		Args: cobra.ArbitraryArgs,
@@ -140,6 +142,8 @@ The index comes from --partition, TURNMILL_PARTITION, SLURM_ARRAY_TASK_ID or JOB
 	fs := cmd.Flags()
 	decimalVar(fs, &partition, "partition", "`I` of the partition, from 0")
 	fs.StringArrayVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument of the plan is now, in its order; default: where it was")
+	fs.StringSliceVar(&o.SFT.Rollouts, "rollouts", nil, "of sft: `FILE` or directory where each argument of --rollouts of the plan is now, in its order; default: where it was")
+	fs.StringSliceVar(&o.SFT.Judgements, "judgements", nil, "of sft: `FILE` or directory, so for --judgements")
 	fs.StringVar(&o.Tokenizer, "tokenizer", "", "`T`: where the plan's tokenizer is now; default: where it was")
 	decimalVar(fs, &o.Workers, "workers", "`N` goroutines that take records to rows; 0: one a CPU; never changes a byte")
 	fs.Var((*sizeValue)(&o.Memory), "memory", "bound of the whole process")
@@ -182,6 +186,9 @@ them: of rows OUT/train/state.json and OUT/dataset_dict.json and, last, OUT/mani
 			m, err := pipelines.Merge(cmd.Context(), o.Options)
 			if m != nil {
 				if err := writeLedger(s.err, m); err != nil {
+					return err
+				}
+				if err := writeRetention(s.err, m.SFT); err != nil {
 					return err
 				}
 			}

@@ -19,12 +19,12 @@ func newConfig(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "config PIPELINE [flags of the pipeline]",
 		Short:     "Print the resolved recipe as YAML, each value with where it came from",
-		Long:      "config prints the settings of cpt, or those of them that audit has.",
+		Long:      "config prints the settings of a pipeline: cpt, sft or audit.",
 		Example:   "  turnmill config cpt -c recipe.yaml --seed 7 > resolved.yaml",
 		ValidArgs: pipelineNames[:],
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || !slices.Contains(pipelineNames[:], args[0]) {
-				return fmt.Errorf("want the name of a pipeline: %s", strings.Join(pipelineNames[:], " or "))
+				return fmt.Errorf("want the name of a pipeline: %s", strings.Join(pipelineNames[:], ", "))
 			}
 			return nil
 		},
@@ -48,6 +48,7 @@ func newConfig(s streams) *cobra.Command {
 					return err
 				}
 			}
+			o.settle()
 			return printRecipe(s.out, without(cmd.Flags(), o.unused()), args[1:], flags, o.recipe, r)
 		},
 	}

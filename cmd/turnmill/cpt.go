@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ type cptOptions struct {
 	recipe    string
 	maskTable string
 	patterns  string
+	pools     string
 	progress  string
 	logFormat string
 }
@@ -52,11 +54,11 @@ A cluster does the same in three steps: turnmill plan cpt, turnmill run for each
 			return runCPT(cmd.Context(), s, o)
 		},
 	}
-	o.add(cmd.Flags())
+	cmd.Flags().AddFlagSet(without(o.flags(), o.unused()))
 	return cmd
 }
 
-// add declares the flags of cpt on fs.
+// add declares the flags of all pipelines on fs; unused names those that the options' own has not.
 func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVarP(&o.recipe, "recipe", "c", "", "`FILE` in YAML with these settings by name; flags win over it")
 	fs.StringVarP(&o.Output, "output", "o", "", "`DIR` to write; absent, empty, or a run of the same plan")
@@ -68,7 +70,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVar(&o.ChatDate, "chat-date", o.ChatDate, "`TEXT` of the date in llama3.1's system message; never the clock")
 	fs.StringVar(&o.Objective, "objective", o.Objective, "`GOAL`: world-model (loss on observations), policy (on actions, mask off), all (both)")
 	fs.StringVar(&o.State, "state", o.State, "`WHEN` the current state is written into the user turn: always, changed (only when it differs from the observation before), never")
-	fs.StringVar(&o.Template, "template", o.Template, "prompt template `V` of each domain, v0 to v11 (turnmill templates); plain: the parts of the prompt, actions and observations as they are")
+	fs.StringVar(&o.Template, "template", o.Template, "prompt template `V` of each domain, v0 to v11 (turnmill templates); plain: the parts of the prompt, actions and observations as they are; sft, whose default is seed, draws one of v2 to v11 for each query")
 	fs.BoolVar(&o.KeepThought, "keep-thought", o.KeepThought, "keep the agent's reasoning as thought, which rows leave out; of use to turnmill ingest")
 	fs.BoolVar(&o.TrainDialogue, "train-dialogue", o.TrainDialogue, "customers' and users' replies are targets too")
 	fs.StringVar(&o.Mask, "mask", o.Mask, "`MODE`: turn, token, weight, off")
@@ -78,6 +80,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	decimalVar(fs, &o.MinTurns, "min-turns", "least turns `N` of a trajectory")
 	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run (turnmill filters names them), none, or all but some (all,-captcha); default: all")
 	fs.StringVar(&o.patterns, "filter-patterns", "", "YAML `FILE` with the pages and refusals that filters know; built in: turnmill filters --patterns")
+	o.addSFT(fs)
 	fs.StringVar(&o.Profile, "profile", o.Profile, "columns `P`: hf (input_ids, attention_mask, labels), weighted (and loss_weight)")
 	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
@@ -127,6 +130,14 @@ func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
 		}
 		o.Patterns = patterns
 	}
+	o.settle()
+	if o.pools != "" {
+		pools, err := readPools(o.pools)
+		if err != nil {
+			return err
+		}
+		o.SFT.Pools = pools
+	}
 	if len(o.Inputs) == 0 {
 		return usage(fmt.Errorf("no INPUT: name files, directories or globs, or inputs: in the recipe"))
 	}
@@ -165,6 +176,9 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 		if err := writeLedger(out, m); err != nil {
 			return err
 		}
+		if err := writeRetention(out, m.SFT); err != nil {
+			return err
+		}
 		if err := visibly(out, func(w io.Writer) error { return stats.WriteSources(w, m.Counts.Sources) }); err != nil {
 			return err
 		}
@@ -172,12 +186,26 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 	return err
 }
 
-// unused are the settings of cpt that the pipeline leaves out of a recipe: one recipe serves both.
-func (o *cptOptions) unused() []string {
-	if o.Pipeline == "audit" {
-		return rowFlags[:]
+// settle gives what nobody has set the pipeline's own default.
+func (o *cptOptions) settle() {
+	if o.Pipeline != "sft" {
+		return
 	}
-	return nil
+	o.Mask = "off"
+	if o.Template == "plain" {
+		o.Template = "seed" // a query is asked under some template
+	}
+}
+
+// unused are the settings that the pipeline leaves out of a recipe: one recipe serves all.
+func (o *cptOptions) unused() []string {
+	switch o.Pipeline {
+	case "audit":
+		return append(slices.Clone(rowFlags[:]), sftFlags[:]...)
+	case "sft":
+		return maskFlags[:]
+	}
+	return sftFlags[:]
 }
 
 // writeLedger writes the counts of a run, and what of the whole they do not say.
@@ -197,7 +225,7 @@ func writeLedger(w io.Writer, m *pipelines.Manifest) error {
 	if m.DuplicateIDs > 0 {
 		fmt.Fprintf(w, "\nnote: %s trajectories or documents have an id that came before\n", stats.Thousands(m.DuplicateIDs))
 	}
-	if m.Tokens.Rows == 0 && m.Pipeline == "cpt" {
+	if m.Tokens.Rows == 0 && m.Pipeline != "audit" {
 		fmt.Fprintf(w, "\nnote: no row came out; the reasons stand above\n")
 	}
 	return nil

@@ -54,6 +54,9 @@ func (d *decoder) decode(data []byte) ([]turnmill.Reply, error) {
 	return d.out, nil
 }
 
+// Decode returns the replies of one row, which own their memory.
+func Decode(row []byte, n Naming) ([]turnmill.Reply, error) { return newDecoder(n).decode(row) }
+
 func reject(reason turnmill.Reason, err error) error {
 	return &turnmill.RecordError{Step: "replies", Reason: reason, Err: err}
 }
@@ -111,7 +114,7 @@ func number(v jsonscan.Value, keys ...string) (int, error) {
 // row tells the shape of a row by its members.
 func (d *decoder) row(v jsonscan.Value, id string, sample int) error {
 	switch {
-	case v.Get("judge").Present(), v.Get("judgement").Present():
+	case v.Get("judge").Present(), v.Get("judgement").Present(), v.Get("pair").Present():
 		return d.judgement(v, id, sample)
 	case v.Get("rollouts").Kind() == jsonscan.Array:
 		return d.several(v, v.Get("rollouts"), id)
@@ -230,7 +233,11 @@ func (d *decoder) judgement(v jsonscan.Value, id string, rollout int) error {
 	if raw.Kind() != jsonscan.String {
 		r.Text = string(raw.Raw())
 	}
-	if r.Finish != "" {
+	known, err := stated(&r, v)
+	if err != nil {
+		return err
+	}
+	if !known && r.Finish != "" {
 		r = ended(r.Text, r.Finish)
 	}
 	attempt, err := number(v, "attempt")
@@ -265,13 +272,9 @@ func plain(v, row jsonscan.Value) (turnmill.Reply, error) {
 		return row.Get(key)
 	}
 	r := turnmill.Reply{Text: text(v.Get("text")), Finish: text(get("finish_reason"))}
-	if state := text(v.Get("state")); state != "" { // one that turnmill wrote: nothing is left to tell
-		var known bool
-		if r.State, known = turnmill.ParseReplyState(state); !known {
-			return r, fmt.Errorf("state %q is none of complete, truncated, refused, failed, timeout", completion.Bounded(state, 40))
-		}
-		r.Reasoning, r.Error = text(v.Get("reasoning")), text(v.Get("error"))
-	} else {
+	if known, err := stated(&r, v); err != nil {
+		return r, err
+	} else if !known {
 		r = ended(r.Text, r.Finish)
 		for _, key := range []string{"reasoning", "reasoning_content"} {
 			if s := text(v.Get(key)); s != "" {
@@ -284,6 +287,20 @@ func plain(v, row jsonscan.Value) (turnmill.Reply, error) {
 	}
 	r.Model, r.Usage = text(get("model")), usage(v.Get("usage"))
 	return r, nil
+}
+
+// stated fills state, reasoning and error of a reply that turnmill wrote: nothing is left to tell.
+func stated(r *turnmill.Reply, v jsonscan.Value) (bool, error) {
+	state := text(v.Get("state"))
+	if state == "" {
+		return false, nil
+	}
+	var known bool
+	if r.State, known = turnmill.ParseReplyState(state); !known {
+		return false, fmt.Errorf("state %q is none of complete, truncated, refused, failed, timeout", completion.Bounded(state, 40))
+	}
+	r.Reasoning, r.Error = text(v.Get("reasoning")), text(v.Get("error"))
+	return true, nil
 }
 
 // ended tells reasoning, text and state of an answer from its finish_reason.

@@ -30,7 +30,7 @@ type Reject struct {
 // It is read-only after Build; each goroutine takes a Reader of its own.
 type Index struct {
 	Files   []FileSum
-	Rejects []Reject // at most mostRejects, in the order of the files
+	Rejects []Reject // at most MostRejects, in the order of the files
 	Bad     map[turnmill.Reason]int64
 
 	names  []string
@@ -56,8 +56,8 @@ const entryBytes = 32
 // spillEntries is how many entries a run holds: 32 MiB.
 const spillEntries = 1 << 20
 
-// mostRejects bounds the rejected rows that are named. All are counted.
-const mostRejects = 10_000
+// MostRejects bounds the rejected rows that are named. All are counted.
+const MostRejects = 10_000
 
 type stretch struct{ from, entries int64 }
 
@@ -122,7 +122,7 @@ func (x *Index) reject(name string, rec frame.Record, err error) {
 		e = &turnmill.RecordError{Step: "replies", Reason: turnmill.ReasonBadField, Err: err}
 	}
 	x.Bad[e.Reason]++
-	if len(x.Rejects) == mostRejects {
+	if len(x.Rejects) == MostRejects {
 		return
 	}
 	pos := turnmill.Pos{Path: name, Frame: -1, Line: rec.Line, Offset: rec.Offset, Bytes: int64(len(rec.Data))}

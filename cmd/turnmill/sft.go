@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/turnmill/turnmill/filter/reject"
+	"github.com/turnmill/turnmill/pipelines"
+	"github.com/turnmill/turnmill/stats"
+)
+
+// sftFlags are the flags that sft alone has.
+var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "compat", "pool", "pools"}
+
+// maskFlags are the flags of cpt that sft leaves out: what was chosen is trained, without a mask.
+var maskFlags = [...]string{"objective", "mask", "mask-table", "profile", "keep-thought", "beyond"}
+
+func newSFT(s streams) *cobra.Command {
+	o := &cptOptions{Options: pipelines.DefaultOptions()}
+	o.Pipeline = "sft"
+	cmd := &cobra.Command{
+		Use:   "sft INPUT... -o OUT",
+		Short: "Queries with rollouts into judged, selected, tokenised shards",
+		Long: `sft draws turns of the trajectories that it reads, looks up what models answered to them and what judges said of
+the answers, chooses one answer a query, or none, and writes OUT: a Hugging Face datasets directory in OUT/train
+with reasoning and answer as targets, OUT/queries with the one end of every query, OUT/replies with the raw answers
+that were used, everything lost in OUT/rejects, and OUT/manifest.json.
+
+Answers are joined by the query's id, the trajectory's id, @ and the turn's index, and the number of the rollout.
+--rollouts and --judgements name files of them in the usual shapes; .gz and .zst are read through.
+
+INPUT is what turnmill cpt takes. The same command on an interrupted OUT goes on where it stopped.`,
+		Example: `  turnmill sft runs/ --rollouts rollouts.jsonl --judgements judged.jsonl -o out --tokenizer qwen3/tokenizer.json
+  turnmill sft runs/ --rollouts 'batch/*.jsonl' --judgements judged/ -o out --tokenizer demo --targets all
+  turnmill sft -c recipe.yaml --dry-run`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.resolve(cmd.Flags(), args); err != nil {
+				return err
+			}
+			o.Stdin = s.in
+			return runCPT(cmd.Context(), s, o)
+		},
+	}
+	cmd.Flags().AddFlagSet(without(o.flags(), o.unused()))
+	return cmd
+}
+
+// addSFT declares the flags of sft alone.
+func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
+	q := &o.SFT
+	fs.StringSliceVar(&q.Rollouts, "rollouts", nil, "`FILE`, directory or glob of recorded answers to queries; may be given again")
+	fs.StringSliceVar(&q.Judgements, "judgements", nil, "`FILE`, directory or glob of recorded answers of judges; may be given again")
+	fs.StringVar(&q.Targets, "targets", q.Targets, "turns of a trajectory that are asked for: a number `N`, drawn by seed; all; eval (first, last and three between)")
+	decimalVar(fs, &q.Samples, "samples", "rollouts `N` of a query; with fewer complete ones it is no candidate")
+	fs.StringVar(&q.Threshold, "threshold", q.Threshold, "least mean `X` of a winner's five scores, 0 to 5; equality keeps")
+	fs.StringVar(&q.Pairs, "pairs", q.Pairs, "`WHICH` rollouts are compared in pairs: above (the threshold), all, tied (the best mean), none")
+	fs.StringVar(&q.Loss, "loss", q.Loss, "`PART` of an answer that carries loss: both, reasoning, answer")
+	fs.BoolVar(&q.Compat, "compat", false, "the released evaluator's arithmetic: scores clamped to 1-5, missing ones left out of the mean")
+	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is")
+	fs.StringVar(&o.pools, "pools", "", "YAML `FILE`: the sources of each pool; trajectories of other pools' sources are dropped")
+}
+
+// readPools reads the YAML file of --pools, strictly.
+func readPools(name string) (pipelines.Pools, error) {
+	data, err := readSmall(name)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--pools: %w", err))
+	}
+	pools := pipelines.Pools{}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&pools); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("the file is empty; want a list of sources for each pool, as in sft: [source-a, source-b]")
+		}
+		return nil, usage(yamlErrors(name, err, nil))
+	}
+	if err := oneDocument(d); err != nil {
+		return nil, usage(yamlErrors(name, err, nil))
+	}
+	return pools, nil
+}
+
+// writeRetention writes what became of the candidates of each domain, and what else there is to know of answers.
+func writeRetention(w io.Writer, sum *pipelines.SFTSum) error {
+	if sum == nil {
+		return nil
+	}
+	return visibly(w, func(w io.Writer) error {
+		fmt.Fprintln(w)
+		if err := reject.WriteRetention(w, sum.Retention); err != nil {
+			return err
+		}
+		r := &sum.Replies
+		fmt.Fprintf(w, "\nanswers    %s used", stats.Thousands(r.Used))
+		for _, n := range []struct {
+			count int64
+			what  string
+		}{{r.Surplus, "repeated or surplus"}, {sum.Unasked, "to what nobody asked"}} {
+			if n.count > 0 {
+				fmt.Fprintf(w, ", %s %s", stats.Thousands(n.count), n.what)
+			}
+		}
+		fmt.Fprintln(w)
+		if len(sum.Answers.Rejected) > 0 {
+			fmt.Fprintf(w, "           rows that could not be read: %s\n", stats.Reasons(sum.Answers.Rejected))
+		}
+		return nil
+	})
+}

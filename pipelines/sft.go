@@ -1,0 +1,74 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnmill/turnmill/filter/reject"
+	"github.com/turnmill/turnmill/ingest/replies"
+)
+
+// SFT makes a set of rejection-sampled answers: plan, partitions and merge are those of CPT, and so are resuming and the
+// errors.
+//
+//	trajectories -> filters -> turns drawn -> queries -> answers -> choice -> train/, turns/, rejects/, queries/, replies/
+func SFT(ctx context.Context, o Options) (*Manifest, error) {
+	o.Pipeline = pipelineSFT
+	return CPT(ctx, o)
+}
+
+// sampleErrors returns the problems of the settings that sft has, and of those that it has not.
+func (o *Options) sampleErrors() error {
+	errs := []error{o.SFT.config().validate()}
+	if o.Objective != "world-model" {
+		errs = append(errs, fmt.Errorf("--objective %s: sft trains the chosen answers; leave it out", o.Objective))
+	}
+	if o.Mask != "off" {
+		errs = append(errs, fmt.Errorf("--mask %s: sft masks no answer that was chosen; leave it out, or --mask off", o.Mask))
+	}
+	if len(o.SFT.Rollouts) == 0 {
+		errs = append(errs, errors.New("no answers: name files of recorded ones with --rollouts"))
+	}
+	return errors.Join(errs...)
+}
+
+// readers return what finds recorded answers, for one worker.
+func (r *recorded) readers() (rollouts, judgements *replies.Reader) {
+	return r.rollouts.Reader(), r.judgements.Reader()
+}
+
+// SFTSum is what a manifest says of an SFT set.
+type SFTSum struct {
+	*SFTCounts
+	Unasked   int64              `json:"unasked"`   // recorded replies to what nobody asked
+	Retention []reject.Retention `json:"retention"` // Table 4 of the report
+	Answers   *Answers           `json:"answers"`
+}
+
+// close fills what follows from the counts. It is nil where the run is none of sft.
+func (s *SFTSum) close(p *Plan) {
+	if s == nil {
+		return
+	}
+	s.Answers, s.Retention = p.Answers, s.Queries.Retention()
+	for _, files := range [][]AnswerFile{p.Answers.Rollouts, p.Answers.Judgements} {
+		for _, f := range files {
+			s.Unasked += f.Replies
+		}
+	}
+	s.Unasked = max(0, s.Unasked-s.Replies.Found) // two trajectories of one id find the same replies
+}
+
+// answerDifferences names files of answers that are not those of another plan.
+func answerDifferences(kind string, old, now []AnswerFile) (out []string) {
+	if len(old) != len(now) {
+		return []string{fmt.Sprintf("--%s: was %d files, now %d", kind, len(old), len(now))}
+	}
+	for i := range old {
+		if old[i] != now[i] {
+			out = append(out, fmt.Sprintf("--%s: %s has changed, or is %s now", kind, old[i].Path, now[i].Path))
+		}
+	}
+	return out
+}

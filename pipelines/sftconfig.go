@@ -1,0 +1,155 @@
+package pipelines
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/shard"
+)
+
+const pipelineSFT = "sft"
+
+// SFTOptions are the settings that sft alone has.
+type SFTOptions struct {
+	Rollouts   []string // files of recorded answers to queries
+	Judgements []string // files of recorded answers of judges
+
+	Targets   string // turns of a trajectory that are asked for: a number, "all" or "eval"
+	Samples   int    // rollouts a query
+	Threshold string // least mean score of a winner, in decimals; equality keeps
+	Pairs     string // which rollouts are compared: above, all, tied, none
+	Loss      string // which part of an answer carries loss: both, reasoning, answer
+	Compat    bool   // the released evaluator's arithmetic of scores
+	Pool      string
+	Pools     Pools // which sources belong to which pool; nil: any to any
+}
+
+// Pools names the sources of each pool, CPT, SFT and RL kept apart. Report, section 3.1.1.
+type Pools map[string][]string
+
+// Validate refuses sources that stand in two pools.
+func (p Pools) Validate() error {
+	owner := map[string]string{}
+	var errs []error
+	for _, pool := range slices.Sorted(maps.Keys(p)) {
+		for _, source := range p[pool] {
+			if other, taken := owner[source]; taken && other != pool {
+				errs = append(errs, fmt.Errorf("--pools: source %q belongs to %s and to %s; pools share no source: take it out of one", source, other, pool))
+			}
+			owner[source] = pool
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// other tells whether a source belongs to another pool than the one named.
+func (p Pools) other(pool, source string) bool {
+	return p != nil && !slices.Contains(p[pool], source)
+}
+
+// SFTConfig is what of the settings of sft changes bytes.
+type SFTConfig struct {
+	Targets   string `json:"targets"`
+	Samples   int    `json:"samples"`
+	Threshold string `json:"threshold"`
+	Pairs     string `json:"pairs"`
+	Loss      string `json:"loss"`
+	Compat    bool   `json:"compat"`
+	Pool      string `json:"pool"`
+	Pools     Pools  `json:"pools,omitempty"`
+}
+
+// DefaultSFT returns the defaults: the report's three rollouts, both orders of every pair, and one turn.
+func DefaultSFT() SFTOptions {
+	return SFTOptions{Targets: "1", Samples: 3, Threshold: "3", Pairs: "above", Loss: "both", Pool: "sft"}
+}
+
+// Words that settings of sft take.
+var (
+	pairRules   = [...]string{"above", "all", "tied", "none"} // in the order of reject.PairRule
+	answerParts = [...]string{"both", "reasoning", "answer"}
+)
+
+// config returns the part of the settings that stands in a plan, decimals in their least form.
+func (o *SFTOptions) config() *SFTConfig {
+	c := &SFTConfig{Targets: o.Targets, Samples: o.Samples, Threshold: o.Threshold, Pairs: o.Pairs, Loss: o.Loss, Compat: o.Compat,
+		Pool: o.Pool, Pools: o.Pools}
+	if _, text, err := parseMean(c.Threshold); err == nil {
+		c.Threshold = text
+	}
+	return c
+}
+
+// validate returns every problem that shows without reading a file.
+func (c *SFTConfig) validate() error {
+	errs := []error{
+		oneOf("pairs", c.Pairs, pairRules[:]...),
+		oneOf("loss", c.Loss, answerParts[:]...),
+		c.Pools.Validate(),
+	}
+	if _, err := parseTargets(c.Targets); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Samples < 1 || c.Samples > mostSamples {
+		errs = append(errs, fmt.Errorf("--samples %d: want 1 to %d", c.Samples, mostSamples))
+	}
+	if _, _, err := parseMean(c.Threshold); err != nil {
+		errs = append(errs, fmt.Errorf("--threshold %q: %w", c.Threshold, err))
+	}
+	if c.Pool != pipelineSFT {
+		errs = append(errs, fmt.Errorf("--pool %q: want sft", c.Pool))
+	} else if _, named := c.Pools[c.Pool]; c.Pools != nil && !named {
+		errs = append(errs, fmt.Errorf("--pool %s: --pools names no such pool; it has %s", c.Pool, strings.Join(slices.Sorted(maps.Keys(c.Pools)), ", ")))
+	}
+	return errors.Join(errs...)
+}
+
+// mostSamples bounds the rollouts of a query: every two of them are compared.
+const mostSamples = 64
+
+// parseMean reads the least mean of scores, on their scale of 1 to 5, exactly.
+func parseMean(text string) (turnmill.Ratio, string, error) {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok || strings.Trim(text, "0123456789.") != "" || len(text) > 10 || r.Cmp(big.NewRat(5, 1)) > 0 {
+		return turnmill.Ratio{}, "", errors.New("want a mean of scores from 0 to 5 in decimals, as in 3.4")
+	}
+	digits, _ := r.FloatPrec()
+	return turnmill.Ratio{Num: r.Num().Uint64(), Den: r.Denom().Uint64()}, r.FloatString(digits), nil
+}
+
+// targets says how many turns of a trajectory are asked for.
+type targets struct {
+	n    int // 0: all
+	eval bool
+}
+
+func parseTargets(text string) (targets, error) {
+	switch text {
+	case "all":
+		return targets{}, nil
+	case "eval":
+		return targets{eval: true}, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || strconv.Itoa(n) != text {
+		return targets{}, fmt.Errorf("--targets %q: want a number from 1, all, or eval (first, last and three between)", text)
+	}
+	return targets{n: n}, nil
+}
+
+// answerLoss returns the part of an answer that carries loss; validate has refused other names.
+func (c *SFTConfig) answerLoss() shard.AnswerLoss {
+	loss, _ := shard.ParseAnswerLoss(c.Loss)
+	return loss
+}
+
+func (o *Options) samples() bool { return o.Pipeline == pipelineSFT }
+
+// samples tells whether the run makes an SFT set.
+func (p *Plan) samples() bool { return p.Pipeline == pipelineSFT }
