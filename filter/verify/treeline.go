@@ -21,11 +21,8 @@ func (r trees) normal(line string) string {
 	var out []string
 	tag := -1      // index in out of the open tag's first attribute
 	comma := false // the next comma goes too
-	for rest := line; ; {
-		var w word
-		if w, rest = r.next(rest); w.text == "" {
-			break
-		}
+	p := pieces{volatile: r.volatile, rest: line}
+	for w := p.next(); w.text != ""; w = p.next() {
 		last := len(out) - 1
 		switch {
 		case comma && w.text == ",":
@@ -71,31 +68,42 @@ func dropNumber(line string) string {
 	return cut
 }
 
-// next cuts one piece off a line; an empty one says that nothing is left.
-func (r trees) next(s string) (word, string) {
-	s = strings.TrimLeft(s, " \t\r")
-	if s == "" {
-		return word{}, ""
+// pieces cuts a line. Once a quote has no end, later ones of its kind have none either: so a line is read once.
+type pieces struct {
+	volatile map[string]bool
+	rest     string
+	endless  [256]bool // by quote
+}
+
+// next cuts one piece off; an empty one says that nothing is left.
+func (p *pieces) next() word {
+	p.rest = strings.TrimLeft(p.rest, " \t\r")
+	if p.rest == "" {
+		return word{}
 	}
-	if n := quotedLen(s); n > 0 {
-		return word{text: s[:n]}, s[n:]
+	if n := p.quoted(p.rest); n > 0 {
+		return word{text: p.cut(n)}
 	}
-	n := nameLen(s)
+	n := nameLen(p.rest)
 	if n == 0 {
-		n = markLen(s)
-		return word{text: s[:n]}, s[n:]
+		return word{text: p.cut(markLen(p.rest))}
 	}
-	name, rest := s[:n], s[n:]
-	if value, ok := strings.CutPrefix(rest, "="); ok {
-		v := valueLen(value)
-		return word{name, name + "=" + value[:v]}, value[v:]
+	name := p.cut(n)
+	if value, ok := strings.CutPrefix(p.rest, "="); ok {
+		p.rest = value
+		return word{name, name + "=" + p.cut(p.value())}
 	}
-	if value, ok := strings.CutPrefix(rest, ": "); ok && r.volatile[name] {
-		value = strings.TrimLeft(value, " ")
-		v := valueLen(value)
-		return word{name, name + ": " + value[:v]}, value[v:]
+	if value, ok := strings.CutPrefix(p.rest, ": "); ok && p.volatile[name] {
+		p.rest = strings.TrimLeft(value, " ")
+		return word{name, name + ": " + p.cut(p.value())}
 	}
-	return word{name: name, text: name}, rest
+	return word{name, name}
+}
+
+func (p *pieces) cut(n int) string {
+	s := p.rest[:n]
+	p.rest = p.rest[n:]
+	return s
 }
 
 // markLen is the length of what is no name: "<tag", "</tag", "/>" or a single character.
@@ -133,10 +141,11 @@ func nameLen(s string) int {
 	return len(s)
 }
 
-// valueLen is the length of an attribute's value: quoted text, something in brackets ([0,0][5,5] in two), or
-// all up to a blank, a comma or a closing bracket.
-func valueLen(s string) int {
-	if n := quotedLen(s); n > 0 {
+// value is the length of an attribute's value: quoted text, something in brackets ([0,0][5,5] in two), or all up
+// to a blank, a comma or a closing bracket.
+func (p *pieces) value() int {
+	s := p.rest
+	if n := p.quoted(s); n > 0 {
 		return n
 	}
 	depth := 0
@@ -160,10 +169,10 @@ func valueLen(s string) int {
 	return len(s)
 }
 
-// quotedLen is the length of the quoted text that s begins with, quotes included; 0 when there is none, or no end
+// quoted is the length of the quoted text that s begins with, quotes included; 0 when there is none, or no end
 // that a blank, a mark or the line's end follows: so that an apostrophe inside is one.
-func quotedLen(s string) int {
-	if s == "" || s[0] != '"' && s[0] != '\'' {
+func (p *pieces) quoted(s string) int {
+	if s == "" || s[0] != '"' && s[0] != '\'' || p.endless[s[0]] {
 		return 0
 	}
 	for i := 1; i < len(s); i++ {
@@ -176,5 +185,6 @@ func quotedLen(s string) int {
 			}
 		}
 	}
+	p.endless[s[0]] = true
 	return 0
 }
