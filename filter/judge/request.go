@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,8 +62,8 @@ func (a *Asker) ask(s *Subject, id ID, judged ...section) turnmill.Request {
 	if len(s.Classes) > 0 {
 		shown = append(shown, section{"classes of the real observation", classes(reference, s.Classes)})
 	}
+	key := sectionKey(shown, judged)
 	shown = append(shown, judged...)
-	key := sectionKey(shown)
 	return turnmill.Request{
 		ID:    id.String(),
 		Model: a.Model,
@@ -74,20 +75,19 @@ func (a *Asker) ask(s *Subject, id ID, judged ...section) turnmill.Request {
 	}
 }
 
-// sectionKey returns the key of the lines between which sections lie: 16 hex digits of the SHA-256 of all that
-// is shown, hashed on until none of it contains the key. So no text can end its own section.
-func sectionKey(shown []section) string {
+// sectionKey returns the key of the lines between which sections lie: 16 hex digits of the SHA-256 of what all
+// questions about a query share, hashed on until no text contains the key. So no text can end its own section,
+// and questions about one query begin with the same bytes, which endpoints that cache prefixes are glad of.
+func sectionKey(shared, judged []section) string {
 	h := sha256.New()
-	for _, s := range shown {
+	for _, s := range shared {
 		h.Write([]byte(strconv.Itoa(len(s.name)) + " " + strconv.Itoa(len(s.text)) + "\x00" + s.name))
 		h.Write([]byte(s.text))
 	}
 	for sum := h.Sum(nil); ; {
-		key, free := hex.EncodeToString(sum[:8]), true
-		for _, s := range shown {
-			free = free && !strings.Contains(s.text, key)
-		}
-		if free {
+		key := hex.EncodeToString(sum[:8])
+		holds := func(s section) bool { return strings.Contains(s.text, key) }
+		if !slices.ContainsFunc(shared, holds) && !slices.ContainsFunc(judged, holds) {
 			return key
 		}
 		next := sha256.Sum256(sum)

@@ -52,34 +52,42 @@ var hard = []struct {
 	{"blocks and objects", fill(`<final_evaluation>{"format":1}`)},
 }
 
+// mostSteps is the most that a text of these takes a byte.
+const mostSteps = 5
+
 // fill returns what repeats a text up to a length.
 func fill(s string) func(int) string {
 	return func(n int) string { return strings.Repeat(s, n/len(s)+1) }
 }
 
-// TestScanIsLinear counts the bytes looked at in texts of 10 MB and a tenth of that: the count stays a small
+// TestScanIsLinear counts the bytes looked at in texts of 2 MB and a tenth of that: the count stays a small
 // multiple of the length, and does not grow faster. No clock is asked.
 func TestScanIsLinear(t *testing.T) {
-	const size, most = 10 << 20, 5
+	const size = 2 << 20
 	for _, h := range hard {
 		part, whole := h.text(size/10), h.text(size)
 		for _, lax := range []bool{false, true} {
 			a, b := scan(part, 0, lax, nil), scan(whole, 0, lax, nil)
 			perPart, perWhole := float64(a.steps)/float64(len(part)), float64(b.steps)/float64(len(whole))
-			if perWhole > most || perWhole > 1.05*perPart+0.1 || b.spent {
-				t.Errorf("%s, lax %v: %.2f steps a byte at 1 MB, %.2f at 10 MB, limit reached: %v; want at most %d and no growth", h.name, lax, perPart, perWhole, b.spent, most)
+			if perWhole > mostSteps || perWhole > 1.05*perPart+0.1 || b.spent {
+				t.Errorf("%s, lax %v: %.2f steps a byte at 0.2 MB, %.2f at 2 MB, limit reached: %v; want at most %d and no growth", h.name, lax, perPart, perWhole, b.spent, mostSteps)
 			}
 		}
 	}
 }
 
-// TestScoresAfterMuch: an answer that ends as asked is read, whatever 10 MB stand before its block.
+// TestScoresAfterMuch: an answer of 10 MB that ends as asked is read, whatever stands before its block, and
+// without the block in as few steps a byte.
 func TestScoresAfterMuch(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long")
+		t.Skip("32 answers of 10 MB")
 	}
 	for _, h := range hard {
-		text := h.text(10<<20) + "</think><final_evaluation>" + good + "</final_evaluation>"
+		text := h.text(10 << 20)
+		if s := scan(text, 0, false, nil); s.steps > mostSteps*len(text) || s.spent {
+			t.Errorf("%s: %d steps for %d bytes", h.name, s.steps, len(text))
+		}
+		text += "</think><final_evaluation>" + good + "</final_evaluation>"
 		if got := ParseScores(complete(text), Options{}); got.State != Valid || got.Scores != (Scores{5, 4, 3, 2, 1}) {
 			t.Errorf("%s: %v %v %s", h.name, got.State, got.Scores, got.Detail)
 		}
