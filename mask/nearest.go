@@ -1,6 +1,10 @@
 package mask
 
-import "github.com/turnmill/turnmill"
+import (
+	"fmt"
+
+	"github.com/turnmill/turnmill"
+)
 
 // Nearest is the border that a turn would have to cross least far for another category.
 type Nearest struct {
@@ -27,6 +31,19 @@ func NearestBorder(t *Table, borders []Border, c Counts) (n Nearest, ok bool) {
 		n = Nearest{b, apart, beyond}
 	}
 	return n, ok
+}
+
+// Away returns how far the turn stands from the border, for people.
+func (n *Nearest) Away() string {
+	switch {
+	case n.Border.Row < 0 && n.Apart == 1:
+		return "1 character"
+	case n.Border.Row < 0:
+		return fmt.Sprintf("%.0f characters", n.Apart)
+	case n.Border.on == lengthRatio:
+		return fmt.Sprintf("%.3g", n.Apart)
+	}
+	return fmt.Sprintf("%.1f points", 100*n.Apart)
 }
 
 // RunnerUp returns the category that a turn would have if the row that decided were not there.

@@ -270,6 +270,10 @@ func exampleOf(l *exampleLine, table *mask.Table, borders []mask.Border) report.
 		e.Rules = append(e.Rules, table.Rows[i].String())
 	}
 	e.Near = nearBorders(table, borders, c)
+	e.RunnerUp = mask.RunnerUp(table, c).String()
+	if n, ok := mask.NearestBorder(table, borders, c); ok {
+		e.Nearest = n.Border.Name(table) + ", " + n.Away() + " away; beyond it " + n.Beyond.String()
+	}
 	return e
 }
 

@@ -112,6 +112,7 @@ type ShownBorder struct {
 	Border string  `json:"border"`
 	On     string  `json:"on"`    // overlap, novelty, length_ratio, observation_chars
 	Apart  float64 `json:"apart"` // in what On is measured in
+	Away   string  `json:"-"`     // the same for people
 	Beyond string  `json:"beyond"`
 }
 
@@ -311,7 +312,7 @@ func explainTurn(t *stats.TurnRow, table *mask.Table, m MaskInfo) ShownTurn {
 		s.Near = nearBorders(table, borders, countsOf(t))
 		s.RunnerUp = mask.RunnerUp(table, countsOf(t)).String()
 		if n, ok := mask.NearestBorder(table, borders, countsOf(t)); ok {
-			s.Nearest = &ShownBorder{n.Border.Name(table), n.Border.On(), n.Apart, n.Beyond.String()}
+			s.Nearest = &ShownBorder{n.Border.Name(table), n.Border.On(), n.Apart, n.Away(), n.Beyond.String()}
 		}
 	}
 	return s

@@ -6,7 +6,8 @@ For the embedded corpus of the demo, and for the files below DIR if there is one
 for the file itself; sliders moved by the keyboard give, for every domain, the categories of `turnmill cpt --mask-table`
 with the YAML that the page's button gives, bounds that were added or taken away among them, and what that run keeps lies
 within the band that the page states; tables that turnmill refuses are refused by the page, for the same rows; the page
-reads without a script; links lead somewhere. Pictures for eyes lie in the work directory: desktop, phone, dark, print.
+reads without a script; links lead somewhere, every count has one, and every category of every group an example. Pictures
+for eyes lie in the work directory: desktop, phone, dark, print.
 Only the standard library is used: Chromium is spoken to over a pipe.
 """
 
@@ -211,6 +212,26 @@ def what_if(browser, a, corpus, name, faults):
         faults.want(compared >= 14, f"{name}, {title}: {compared} figures compared: this would prove nothing")
 
 
+LONELY = """Array.from(document.querySelectorAll('.cards dd, main td.r')).filter(e => !e.closest('#what-if') && /^[1-9][0-9,]*$/.test(e.textContent.trim()) &&
+  !e.querySelector('a')).map(e => e.textContent + ' in ' + e.closest('section').id)"""
+TOLD = """Array.from(document.querySelectorAll('.example:not(.record)')).filter(e => e.querySelector('.meta strong') &&
+  !(/overlap [0-9u]/.test(e.textContent) && /rule: .*(runner-up: |no row of the table)/.test(e.textContent))).map(e => e.id)"""
+EMPTY = """Array.from(document.querySelectorAll('article[data-group=domain], details[data-group]')).flatMap(g => Array.from(g.querySelectorAll('tr[data-category]')).filter(tr => {
+  const a = tr.querySelector('a'), h = a && document.getElementById(a.hash.slice(1)), e = h && h.nextElementSibling;
+  return !e || !(e.matches('.example') && e.textContent.includes(tr.dataset.category) || e.matches('.also')); }).map(tr => g.dataset.name + ' ' + tr.dataset.category))"""
+
+
+def linked(browser, name, faults):
+    """Every count leads to examples, which say what decided; every category of every group has one."""
+    for what, text in (("counts without a link", LONELY), ("examples that do not say what decided", TOLD), ("categories without an example", EMPTY)):
+        got = browser.js(text)
+        faults.want(not got, f"{name}: {len(got)} {what}: {got[:5]}")
+    links = browser.js("Array.from(document.links).map(l => l.hash)")
+    listed = sum(h == "#no-examples" for h in links)
+    print(f"browser: {name}: {len(links)} links, {listed} of them to the commands that list what has no example")
+    faults.want(len(links) > 200, f"{name}: {len(links)} links: this would prove nothing")
+
+
 def look(browser, a, corpus, name, faults):
     out = a.work / name
     run(a.turnmill, "audit", corpus, "-o", out, "--tokenizer", "demo", "--restart", "--max-reject-rate", "1", "--progress", "none")
@@ -222,7 +243,12 @@ def look(browser, a, corpus, name, faults):
     browser.call("Emulation.clearDeviceMetricsOverride")
     dead = browser.js("Array.from(document.links).filter(l => !document.getElementById(decodeURIComponent(l.hash.slice(1)))).length")
     faults.want(dead == 0, f"{name}: {dead} links lead nowhere")
+    linked(browser, name, faults)
     what_if(browser, a, corpus, name, faults)
+    for part, width in (("lost", 390), ("lost", 1280), ("ex-records", 1280)):
+        browser.js(f"document.getElementById('{part}').scrollIntoView()")
+        browser.picture(a.work / f"{name}-{part}-{width}.png", width, 1600)
+    browser.call("Emulation.clearDeviceMetricsOverride")
     browser.js("document.getElementById('what-if').scrollIntoView()")
     browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=2000, deviceScaleFactor=1, mobile=False)
     browser.picture(a.work / f"{name}-what-if.png", 1280, 2000)

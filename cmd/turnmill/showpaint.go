@@ -200,19 +200,8 @@ func (p *painter) statistics(s *pipelines.Shown, t *pipelines.ShownTurn) {
 		p.printf(plain, "  runner-up: %s\n", second)
 	}
 	if n := t.Nearest; n != nil {
-		p.printf(plain, "  nearest border: %s, %s away; beyond it %s\n", n.Border, apart(n), n.Beyond)
+		p.printf(plain, "  nearest border: %s, %s away; beyond it %s\n", n.Border, n.Away, n.Beyond)
 	}
-}
-
-// apart writes how far a turn stands from a border, in what the border is measured in.
-func apart(n *pipelines.ShownBorder) string {
-	switch n.On {
-	case "observation_chars":
-		return stats.Counted(int64(n.Apart), "character", "characters")
-	case "length_ratio":
-		return fmt.Sprintf("%.3g", n.Apart)
-	}
-	return fmt.Sprintf("%.1f points", 100*n.Apart)
 }
 
 func figure(f *float64) string {

@@ -132,6 +132,13 @@ func (v *view) numbers(k figures.Kind) (all []int) {
 // whats returns what the examples of a dimension are of, in the order of the page: categories, and what else there is
 // by name.
 func (v *view) whats(d figures.Dimension) []string {
+	if v.told[d] == nil {
+		v.told[d] = v.tell(d)
+	}
+	return v.told[d]
+}
+
+func (v *view) tell(d figures.Dimension) []string {
 	var all, more []string
 	for _, c := range barOrder {
 		all = append(all, c.String())

@@ -26,12 +26,13 @@ func (g group) Examples(what string) string {
 	return g.v.anchors[figures.Kind{Of: g.Of, Name: g.Name, What: what}]
 }
 
-// Set returns the link to all examples of a group, or "".
+// Set returns the link to all examples of a group; of one of documents, which the mask does not decide about, there are
+// none.
 func (g group) Set() string {
 	if g.Of == "" && len(g.v.Sets) > 0 {
 		return "#examples"
 	}
-	return g.v.sets[g.ID]
+	return orUnlisted(g.v.sets[g.ID])
 }
 
 // inDomains returns the link to what the first domain with examples of it has.
@@ -144,7 +145,7 @@ func (v *view) setOf(domain string, whole bool) string {
 			return s.Set()
 		}
 	}
-	return ""
+	return unlisted
 }
 
 // lost returns the link to examples of what an account lost for a reason: of its records or trajectories, else of

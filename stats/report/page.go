@@ -90,6 +90,8 @@ type Example struct {
 	Chars                            [2]int64 // action, observation
 	Overlap, Novelty, Jaccard, Ratio string   // for people
 	Rules                            []string // rows whose bounds hold, the deciding one first
+	RunnerUp                         string   // category without the deciding row
+	Nearest                          string   // border that parts the turn from another category, and how far it is
 	Near                             []string // borders that it stands near, with the category beyond
 	Action, Observation              Text
 	NoTexts                          string // why there are none

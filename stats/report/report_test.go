@@ -229,7 +229,7 @@ func TestEveryNumberLinks(t *testing.T) {
 	if id, _, _ = strings.Cut(id, `"`); !strings.Contains(page, `<h4 id="`+id+`">records rejected: bad_json, of no domain</h4>`) {
 		t.Errorf("what was lost leads to %q", id)
 	}
-	if !regexp.MustCompile(`forged_control</th><td class="r"><a href="#ex-record-\d+">3</a></td><td>[^<]*<a href="#ex-record-\d+">3</a>`).MatchString(page) {
+	if !regexp.MustCompile(`forged_control</th><td class="r"><a href="#ex-record-\d+">3</a></td><td><span class="why">[^<]*<a href="#ex-record-\d+">3</a>`).MatchString(page) {
 		t.Error("what was mended has no example")
 	}
 }
