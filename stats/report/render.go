@@ -68,9 +68,9 @@ type view struct {
 	Shown    int // examples of turns
 	Lost     []recordSet
 
-	examples []shownExample          // by number; Number 0: not shown
-	anchors  map[figures.Kind]string // of what has examples
-	sets     map[string]string       // of all examples of a group, by its ID
+	examples []shownExample                  // by number; Number 0: not shown
+	anchors  map[figures.Kind]string         // of what has examples
+	sets     map[string]string               // of all examples of a group, by its ID
 	told     [figures.NumDimensions][]string // what examples are of
 	bounds   map[string][]float64
 }
