@@ -45,7 +45,7 @@ func (r Ratio) Float() float64 { return float64(r.Num) / float64(r.Den) }
 func (r Ratio) String() string { return strconv.FormatFloat(r.Float(), 'g', -1, 64) }
 
 // MaskDecision is what masking found about one turn and what it decided. The five integers determine the
-// rest. Report, section 3.2.
+// rest, but for Spans. Report, section 3.2.
 type MaskDecision struct {
 	ActionWords      int   // a = |A|, distinct words of the action
 	ObservationWords int   // o = |O|
@@ -53,8 +53,11 @@ type MaskDecision struct {
 	ActionChars      int64 // la, code points of the trimmed action
 	ObservationChars int64 // lo
 	Category         Category
-	Keep             Ratio // the table's keep ratio for the category
-	Kept             bool  // the draw's outcome in mode turn; true in the modes off and weight
+	Keep             Ratio // that the draw goes by: the table's for the category, or that of copied lines in mode changed
+	Kept             bool  // the draw's outcome in the modes turn, span and changed; true in the others
+	// Spans are stretches of the observation, in bytes, that carry loss whatever the draw says: they rise and do not
+	// touch. Nil where the draw decides about all of it, empty where nothing is new. Modes span and changed.
+	Spans []Span
 }
 
 // Status says what became of a turn.

@@ -191,7 +191,7 @@ func (b *bench) prepare() error {
 func (b *bench) decide(t *turnmill.Trajectory, targets []shard.Target) []shard.Target {
 	b.verdicts, _ = b.filters.Apply(t, b.verdicts)
 	for i := range t.Turns {
-		targets = append(targets, shard.Target{Verdict: b.verdicts[i], MaskDecision: b.masker.Decide(t.ID, &t.Turns[i])})
+		targets = append(targets, shard.Target{Verdict: b.verdicts[i], MaskDecision: b.masker.Decide(t, i)})
 	}
 	return targets
 }

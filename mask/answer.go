@@ -80,7 +80,7 @@ func borders(words []string) []int {
 func (a *answer) in(text string) bool {
 	var split splitter
 	k, found := 0, false
-	split.each(trim(bytesOf(text)), func(stretch []byte) {
+	split.each(trim(bytesOf(text)), func(stretch []byte, _, _ int) {
 		if found {
 			return
 		}

@@ -54,7 +54,7 @@ func TestWorkedCases(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			turn := &turnmill.Turn{Action: c.Action, Observation: c.Observation}
-			d := masker.Decide("id", turn)
+			d := decide(masker, "id", turn)
 			got := workedCase{
 				Name: c.Name, Action: c.Action, Observation: c.Observation, Note: c.Note,
 				ActionWords: d.ActionWords, ObservationWords: d.ObservationWords, SharedWords: d.SharedWords,

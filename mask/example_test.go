@@ -20,8 +20,9 @@ func Example() {
 		{Index: 1, HasAction: true, Action: `{"name":"send_note","arguments":{"depot":"Weir Lane","note":"customer away until Friday"}}`,
 			Observation: `{"depot":"Weir Lane","note":"customer away until Friday","ok":true}`},
 	}
+	t := turnmill.Trajectory{ID: "shop-8", Turns: turns}
 	for i := range turns {
-		d := m.Decide("shop-8", &turns[i])
+		d := m.Decide(&t, i)
 		fmt.Printf("%d words, %d words, %d shared: %v, keep %v, kept %v\n",
 			d.ActionWords, d.ObservationWords, d.SharedWords, d.Category, d.Keep, d.Kept)
 	}

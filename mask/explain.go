@@ -40,7 +40,7 @@ func Explain(t *Table, turn *turnmill.Turn) Explanation {
 func distinctWords(text []byte) []string {
 	var split splitter
 	var words []string
-	split.each(text, func(stretch []byte) { words = appendWords(words, string(stretch)) })
+	split.each(text, func(stretch []byte, _, _ int) { words = appendWords(words, string(stretch)) })
 	slices.Sort(words)
 	return slices.Compact(words)
 }

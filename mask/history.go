@@ -76,9 +76,10 @@ func (h *History) Begin(t *turnmill.Trajectory, query string, answers []string) 
 	h.answers = h.masker.measurer.answers(h.answers[:0], query, answers)
 }
 
-// Decide is Masker.Decide, and counts. The turn is history for the next one.
-func (h *History) Decide(id string, turn *turnmill.Turn) (d turnmill.MaskDecision, b Beyond) {
-	d = h.masker.Decide(id, turn)
+// Decide is Masker.Decide of the trajectory that was begun, and counts. The turn is history for the next one.
+func (h *History) Decide(t *turnmill.Trajectory, i int) (d turnmill.MaskDecision, b Beyond) {
+	turn := &t.Turns[i]
+	d = h.masker.Decide(t, i)
 	m := &h.masker.measurer
 	b.Judged, b.Leaked = len(h.answers) > 0, m.leaked(h.answers, turn)
 	list := m.words.list

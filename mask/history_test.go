@@ -3,6 +3,7 @@ package mask
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -89,11 +90,11 @@ func TestHistory(t *testing.T) {
 			}
 			h.Begin(&tr, "", nil)
 			for i := range tr.Turns {
-				d, got := h.Decide("id", &tr.Turns[i])
+				d, got := h.Decide(&tr, i)
 				if want := naiveHistory(&tr, i); got != want {
 					t.Fatalf("turn %d of %+v\n got %+v\nwant %+v", i, tr, got, want)
 				}
-				if want := alone.Decide("id", &tr.Turns[i]); d != want {
+				if want := alone.Decide(&tr, i); !reflect.DeepEqual(d, want) {
 					t.Fatalf("decision %+v, alone %+v", d, want)
 				}
 			}
@@ -114,7 +115,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	run := func(h *History, t *turnmill.Trajectory) (counted []bool) {
 		h.Begin(t, "", nil)
 		for i := range t.Turns {
-			_, b := h.Decide("id", &t.Turns[i])
+			_, b := h.Decide(t, i)
 			counted = append(counted, b.Counted)
 		}
 		return counted
@@ -207,7 +208,7 @@ func TestLeaked(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := newTestHistory(t)
 			h.Begin(&turnmill.Trajectory{}, c.query, c.answers)
-			_, b := h.Decide("id", &turnmill.Turn{Action: c.action, Observation: c.observation})
+			_, b := h.Decide(&turnmill.Trajectory{Turns: []turnmill.Turn{{Action: c.action, Observation: c.observation}}}, 0)
 			if b.Judged != c.judged || b.Leaked != c.leaked {
 				t.Errorf("judged %v, leaked %v; want %v, %v", b.Judged, b.Leaked, c.judged, c.leaked)
 			}
@@ -254,7 +255,7 @@ func BenchmarkHistory(b *testing.B) {
 			b.SetBytes(int64(size))
 			for b.Loop() {
 				for i := range tr.Turns {
-					m.Decide("id", &tr.Turns[i])
+					m.Decide(&tr, i)
 				}
 			}
 		})
@@ -265,7 +266,7 @@ func BenchmarkHistory(b *testing.B) {
 			for b.Loop() {
 				h.Begin(&tr, "", nil)
 				for i := range tr.Turns {
-					h.Decide("id", &tr.Turns[i])
+					h.Decide(&tr, i)
 				}
 			}
 		})

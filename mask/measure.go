@@ -36,7 +36,7 @@ func (m *Measurer) Measure(action, observation string) Counts {
 }
 
 func (m *Measurer) side(text []byte, side uint32) {
-	m.split.each(text, func(stretch []byte) { m.scan(stretch, side) })
+	m.split.each(text, func(stretch []byte, _, _ int) { m.scan(stretch, side) })
 }
 
 // codePoints counts characters: the bytes that do not continue one, 10xxxxxx.

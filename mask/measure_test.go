@@ -225,9 +225,10 @@ func TestMeasureAllocates(t *testing.T) {
 		turns = append(turns, turnmill.Turn{Action: s.text, Observation: "[root@host ~]# printf 'a\\n'"})
 	}
 	turns = append(turns, turnmill.Turn{Action: `{"a":"{\"b\":\"[\\\"c\\\\n\\\"]\"}","中\n":-1.5e3}`, Observation: `"x\ty" [] {"k":"\u00e9"}`})
+	run := turnmill.Trajectory{ID: "some/run", Turns: turns}
 	all := func() {
 		for i := range turns {
-			masker.Decide("some/run", &turns[i])
+			masker.Decide(&run, i)
 		}
 	}
 	all()

@@ -70,7 +70,7 @@ func section01(t *testing.T) { // no normalisation form: composed and decomposed
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := m.Decide("id", &turn); d.ActionWords != 1 || d.ObservationWords != 1 { // state and thought stay out
+	if d := decide(m, "id", &turn); d.ActionWords != 1 || d.ObservationWords != 1 { // state and thought stay out
 		t.Errorf("%+v: state or thought was measured", d)
 	}
 }
@@ -241,14 +241,14 @@ func section14(t *testing.T) { // a wait is measured; the draw takes the turn's 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := m.Decide("t1", &turnmill.Turn{HasAction: true, Action: "", Observation: "still running"})
+	d := decide(m, "t1", &turnmill.Turn{HasAction: true, Action: "", Observation: "still running"})
 	if d.ActionWords != 0 || d.ActionChars != 0 || d.ObservationWords != 2 || d.Category != turnmill.CategoryRetrieval || !d.Kept {
 		t.Errorf("a wait: %+v, want retrieval, kept", d)
 	}
 	same := turnmill.Turn{Action: "echo done", Observation: "echo done"}
 	for index := range 200 {
 		same.Index = index
-		if d := m.Decide("t1", &same); d.Kept != Keeps(Draw("s", "t1", index), turnmill.Ratio{Num: 1, Den: 20}) {
+		if d := decide(m, "t1", &same); d.Kept != Keeps(Draw("s", "t1", index), turnmill.Ratio{Num: 1, Den: 20}) {
 			t.Errorf("turn %d: kept %v, its own draw says otherwise", index, d.Kept)
 		}
 	}
@@ -308,18 +308,18 @@ func section17(t *testing.T) { // mode token: one draw a token; every mode names
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := m.Decide("t1", &echo)
+		d := decide(m, "t1", &echo)
 		if d.Category != turnmill.CategoryEcho || d.Keep != (turnmill.Ratio{Num: 1, Den: 20}) {
 			t.Errorf("mode %s: %v at %v, want echo at 0.05", mode, d.Category, d.Keep)
 		}
-		if want := mode != ModeTurn; d.Kept != want { // turn 4 of t1 is drawn out at 5%
+		if want := !mode.Draws(); d.Kept != want { // turn 4 of t1 is drawn out at 5%
 			t.Errorf("mode %s: kept %v, want %v", mode, d.Kept, want)
 		}
 		if back, err := ParseMode(mode.String()); err != nil || back != mode {
 			t.Errorf("ParseMode(%s) = %v, %v", mode, back, err)
 		}
 	}
-	if _, err := ParseMode("Turn"); err == nil || !strings.Contains(err.Error(), "try turn, token, weight or off") {
+	if _, err := ParseMode("Turn"); err == nil || !strings.Contains(err.Error(), "try turn, token, weight, span, changed or off") {
 		t.Errorf("ParseMode(Turn): %v", err)
 	}
 	if DrawToken("s", "t1", 0, 12) == DrawToken("s", "t1", 0, 1) || DrawToken("s", "t1", 0, 12) == DrawToken("s", "t1", 12, 0) {

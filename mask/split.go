@@ -23,44 +23,48 @@ const (
 type splitter struct {
 	doc     jsonscan.Doc
 	decoded [maxNested + 1][]byte // the string in hand at each level
+	places  [maxNested + 1]place  // where it stands
 }
 
-// each calls visit with every stretch of text, which is trimmed. A stretch is valid during the call.
+// each calls visit with every stretch of text, which is trimmed, and where it stands: at byte at of a text of level
+// strings that were decoded (0: of text itself); see splitter.origin. A stretch is valid during the call.
 //
 // A text is JSON when it begins with a brace, a bracket or a quote and is one or more JSON values (RFC
 // 8259, at most 10,000 open arrays and objects), each two with a blank between them. One fault makes all of
 // it raw text.
-func (s *splitter) each(text []byte, visit func(stretch []byte)) {
+func (s *splitter) each(text []byte, visit func(stretch []byte, level, at int)) {
 	if bytes.IndexByte(text, '\\') >= 0 && mayBeJSON(text) {
 		if _, err := s.doc.ParseMany(text); err == nil {
-			s.values(text, 0, visit)
+			s.values(text, 0, 0, visit)
 			return
 		}
 	}
-	visit(text)
+	visit(text, 0, 0)
 }
 
-// values visits JSON that is known to be valid. The tape of the parse is not needed for it: up to the
-// first backslash quotes come in pairs, so the last quote before it opens the string that holds it.
-func (s *splitter) values(text []byte, level int, visit func(stretch []byte)) {
+// values visits JSON that is known to be valid and begins at byte at of its level. The tape of the parse is not needed
+// for it: up to the first backslash quotes come in pairs, so the last quote before it opens the string that holds it.
+func (s *splitter) values(text []byte, level, at int, visit func(stretch []byte, level, at int)) {
 	for {
 		slash := bytes.IndexByte(text, '\\')
 		if slash < 0 {
-			visit(text)
+			visit(text, level, at)
 			return
 		}
 		open := bytes.LastIndexByte(text[:slash], '"')
-		visit(text[:open])
+		visit(text[:open], level, at)
 		str, n, err := s.doc.ParsePrefix(text[open:])
 		if err != nil {
 			panic("mask: a string of valid JSON does not parse: " + err.Error())
 		}
 		s.decoded[level] = str.AppendString(s.decoded[level][:0])
-		text = text[open+n:]
-		if inner := trim(s.decoded[level]); level < maxNested && !afterKey(text) && s.nested(inner) {
-			s.values(inner, level+1, visit)
+		s.places[level] = place{raw: text[open+1 : open+n-1], at: at + open + 1}
+		text, at = text[open+n:], at+open+n
+		inner := trim(s.decoded[level])
+		if level < maxNested && !afterKey(text) && s.nested(inner) {
+			s.values(inner, level+1, leading(s.decoded[level]), visit)
 		} else {
-			visit(s.decoded[level])
+			visit(s.decoded[level], level+1, 0)
 		}
 	}
 }

@@ -255,7 +255,7 @@ func TestNewCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	table.Rows[0].Keep = turnmill.Ratio{Num: 1, Den: 1}
-	if d := m.Decide("id", &turnmill.Turn{Action: "a b", Observation: "a b"}); d.Keep.Float() != 0.05 {
+	if d := decide(m, "id", &turnmill.Turn{Action: "a b", Observation: "a b"}); d.Keep.Float() != 0.05 {
 		t.Errorf("keep %v after the caller changed its table, want 0.05", d.Keep)
 	}
 }

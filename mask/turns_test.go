@@ -40,7 +40,7 @@ func TestTurns(t *testing.T) {
 			out.WriteString("\n")
 		}
 		fmt.Fprintf(&out, "%s\n----\n%s", input, describe(&table, turn))
-		if e, d := Explain(&table, turn), masker.Decide("id", turn); e.Counts != countsOf(d) {
+		if e, d := Explain(&table, turn), decide(masker, "id", turn); e.Counts != countsOf(d) {
 			t.Errorf("block %d: Explain counts %+v, Decide %+v", i+1, e.Counts, countsOf(d))
 		}
 	}
@@ -98,4 +98,9 @@ func describe(table *Table, turn *turnmill.Turn) string {
 	return fmt.Sprintf("A     %s\nO     %s\na=%d o=%d shared=%d  chars act=%d obs=%d  rows [%s]  %s keep=%v\n",
 		list(e.Action), list(e.Observation), c.ActionWords, c.ObservationWords, c.SharedWords, c.ActionChars, c.ObservationChars,
 		strings.Join(rows, " "), category, keep)
+}
+
+// decide decides about a turn as the only one of its trajectory.
+func decide(m *Masker, id string, turn *turnmill.Turn) turnmill.MaskDecision {
+	return m.Decide(&turnmill.Trajectory{ID: id, Turns: []turnmill.Turn{*turn}}, 0)
 }

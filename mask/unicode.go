@@ -44,3 +44,16 @@ func trim(text []byte) []byte {
 	}
 	return text
 }
+
+// leading returns how many bytes of White_Space trim cuts from the start of a text.
+func leading(text []byte) int {
+	n := len(text)
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if kindOf(r) != kindBlank {
+			break
+		}
+		text = text[size:]
+	}
+	return n - len(text)
+}

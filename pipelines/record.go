@@ -88,9 +88,9 @@ func (w *worker) decide(t *turnmill.Trajectory, stays bool) {
 	for i := range t.Turns {
 		target, beyond := shard.Target{Verdict: w.verdicts[i]}, mask.Beyond{}
 		if stays && target.Status != turnmill.StatusDropped {
-			target.MaskDecision, beyond = w.history.Decide(t.ID, &t.Turns[i])
+			target.MaskDecision, beyond = w.history.Decide(t, i)
 		} else {
-			target.MaskDecision = w.mask.Decide(t.ID, &t.Turns[i])
+			target.MaskDecision = w.mask.Decide(t, i)
 		}
 		w.targets, w.beyond = append(w.targets, target), append(w.beyond, beyond)
 	}

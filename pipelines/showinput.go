@@ -205,21 +205,21 @@ func (v *inputView) wanted(t *turnmill.Trajectory) bool {
 		return t.ID == o.ID
 	case o.Category != "":
 		for i := range t.Turns {
-			if v.mask.Decide(t.ID, &t.Turns[i]).Category.String() == o.Category {
+			if v.mask.Decide(t, i).Category.String() == o.Category {
 				return true
 			}
 		}
 		return false
 	case o.NearBorder:
 		for i := range t.Turns {
-			if d := v.mask.Decide(t.ID, &t.Turns[i]); nearBorders(&o.MaskTable, v.borders, countsIn(&d)) != nil {
+			if d := v.mask.Decide(t, i); nearBorders(&o.MaskTable, v.borders, countsIn(&d)) != nil {
 				return true
 			}
 		}
 		return false
 	case v.searching:
 		for i := range t.Turns {
-			d := v.mask.Decide(t.ID, &t.Turns[i])
+			d := v.mask.Decide(t, i)
 			if fresh := d.ObservationWords - d.SharedWords; d.Keep.Num < d.Keep.Den && fresh > v.most {
 				v.most, v.best = fresh, v.n
 			}
@@ -250,7 +250,7 @@ func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 	s.System = strings.Clone(strings.Join(parts, "\n\n"))
 	for i := range t.Turns {
 		turn := &t.Turns[i]
-		d := v.mask.Decide(t.ID, turn)
+		d := v.mask.Decide(t, i)
 		verdict := verdicts[i]
 		switch {
 		case reason != "" && verdict.Status != turnmill.StatusDropped: // it goes with its trajectory

@@ -5,7 +5,8 @@
 //	pieces   | system | turn 0 | turn 1 | ... | turn n |     each starts and ends beside a control token,
 //	                                                         so pieces can be put together in any window
 //	row      | system | turn i ... turn j |                  at most SeqLen tokens; windows never overlap
-//	labels   -100 everywhere, the id on kept targets: observation and its end token
+//	labels   -100 everywhere, the id on kept targets: observation and its end token; of a target that the draw
+//	         does not keep, on the spans that it keeps whatever the draw
 //
 // Some formats write a row's first or last turn unlike the others. The first and the last turn of a
 // trajectory, which can stand in no other place, are encoded so at once, and any other one a second time
@@ -20,6 +21,7 @@ package shard
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/shard/chat"
@@ -84,6 +86,9 @@ type TurnResult struct {
 	Observation int32         // tokens of the observation without its end token; 0 when it was not encoded
 	Loss        int32         // tokens that would carry loss without the mask; 0 when it was not encoded
 	Trained     int32         // tokens that do
+	// Spans are pairs of token places in the observation, half-open and counted from its first token, that carry loss
+	// whatever the draw: Target.Spans in tokens. Nil where that is nil or the turn stands in no row.
+	Spans []int32
 }
 
 // Result is what became of a trajectory or document. Turns is overwritten by the builder's next call.
@@ -140,7 +145,8 @@ type Builder struct {
 	options   Options
 	format    *chat.Format
 	text      *chat.Text
-	ends      form // the forms that the format gives the first and the last turn of a row of the trajectory
+	ends      form     // the forms that the format gives the first and the last turn of a row of the trajectory
+	targets   []Target // of the trajectory
 	pieces    []piece
 	results   []TurnResult
 	notes     turnmill.Notes
@@ -153,7 +159,8 @@ type piece struct {
 	turn                int // position in Trajectory.Turns
 	all                 turnmill.Span
 	action, observation turnmill.Span
-	prompt              int32 // tokens of a system prompt inside the turn
+	spans               []turnmill.Span // Target.Spans
+	prompt              int32           // tokens of a system prompt inside the turn
 	form                form
 	differs             bool // the published template would differ
 }
@@ -178,6 +185,7 @@ func NewBuilder(format *chat.Format, e turnmill.Encoder, o Options) (*Builder, e
 func (b *Builder) Trajectory(t *turnmill.Trajectory, targets []Target, d Drawer, out *Rows) (Result, error) {
 	b.start(len(t.Turns))
 	b.lean = textBytes(t) > b.leanBytes
+	b.targets = targets
 	for i := range targets {
 		b.results[i] = TurnResult{Verdict: targets[i].Verdict, Row: -1}
 	}
@@ -224,6 +232,7 @@ func textBytes(t *turnmill.Trajectory) (n int) {
 
 func (b *Builder) start(turns int) {
 	b.text.Reset()
+	b.targets = nil
 	b.pieces, b.notes = b.pieces[:0], turnmill.Notes{}
 	if cap(b.results) < turns {
 		b.results = make([]TurnResult, turns)
@@ -298,12 +307,19 @@ func (b *Builder) loss(p piece) int32 {
 // piece writes turn i in the given form at the end of the text.
 func (b *Builder) piece(t *turnmill.Trajectory, i int, as form) (piece, error) {
 	turn, place := &t.Turns[i], b.place(t, i, as)
+	if b.targets != nil {
+		place.Spans = b.targets[i].Spans
+	}
 	start := int32(len(b.text.IDs))
 	b.format.Turn(b.text, turn, place)
 	if err := b.text.Err(); err != nil {
 		return piece{}, fmt.Errorf("turn %d: %w", turn.Index, err)
 	}
-	return b.last(i, start, as, b.format.Differs(turn, place)), nil
+	p := b.last(i, start, as, b.format.Differs(turn, place))
+	if p.spans = b.text.Spans; !b.lean { // of a lean piece they are used before the next is written
+		p.spans = slices.Clone(p.spans)
+	}
+	return p, nil
 }
 
 func (b *Builder) drop(i int, reason turnmill.Reason) {

@@ -104,6 +104,9 @@ func (b *Builder) row(t *turnmill.Trajectory, targets []Target, d Drawer, system
 			Observation: turnmill.Span{Start: p.observation.Start + shift, End: p.observation.End + shift},
 		}
 		tt.Trained = b.label(&t.Turns[p.turn], &targets[p.turn], tt, d, out, ids0)
+		if target := &targets[p.turn]; target.Status == turnmill.StatusTarget && target.Spans != nil {
+			tt.Trained += b.labelSpans(p.turn, p.spans, shift, tt.Observation, !target.Kept, out, ids0)
+		}
 		trained += tt.Trained
 		differs = differs || p.differs
 		out.turns = append(out.turns, tt)
@@ -112,6 +115,7 @@ func (b *Builder) row(t *turnmill.Trajectory, targets []Target, d Drawer, system
 		r := &b.results[p.turn]
 		if trained == 0 {
 			b.drop(p.turn, turnmill.ReasonNoLoss)
+			r.Spans = nil
 			continue
 		}
 		tt := &out.turns[turns0+i]
@@ -158,6 +162,22 @@ func (b *Builder) label(turn *turnmill.Turn, target *Target, tt turnmill.TurnTok
 			token++
 		}
 	}
+	return trained
+}
+
+// labelSpans notes the spans of a turn that carry loss whatever the draw, given in b.text.IDs, and puts labels on them
+// when the draw has left them out. It returns how many tokens it labelled.
+func (b *Builder) labelSpans(turn int, spans []turnmill.Span, shift int32, observation turnmill.Span, alone bool, out *Rows, ids0 int) (trained int32) {
+	pairs := make([]int32, 0, 2*len(spans))
+	for _, s := range spans {
+		s.Start, s.End = s.Start+shift, s.End+shift
+		pairs = append(pairs, s.Start-observation.Start, s.End-observation.Start)
+		if alone {
+			copy(out.labels[ids0+int(s.Start):ids0+int(s.End)], out.ids[ids0+int(s.Start):])
+			trained += s.Len()
+		}
+	}
+	b.results[turn].Spans = pairs
 	return trained
 }
 

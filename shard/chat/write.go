@@ -13,6 +13,7 @@ type Place struct {
 	State string                 // the current screen, "" where none is to be shown
 	First *turnmill.SystemPrompt // of a row's first turn: the prompt; nil in the other turns
 	Last  bool                   // no turn follows in the row
+	Spans []turnmill.Span        // stretches of the observation, in bytes: they rise and do not touch
 }
 
 // Forms tells whether a row's first turn, and whether its last, is written unlike the turns between. What it
@@ -41,14 +42,15 @@ func (f *Format) System(t *Text, p *turnmill.SystemPrompt) {
 	t.flush()
 }
 
-// Turn writes a turn as two messages and sets t.Action, t.Observation and t.Prompt.
+// Turn writes a turn as two messages and sets t.Action, t.Observation, t.Spans and t.Prompt. A span that reaches the
+// observation's end takes the end token with it: that nothing follows is what is new there.
 func (f *Format) Turn(t *Text, turn *turnmill.Turn, p Place) {
 	f.ask(t, turn, p)
 	if p.Last {
 		t.plain(f.def.lastPrefix)
 	}
 	t.border(&t.Observation.Start)
-	f.answer(t, turn)
+	f.answer(t, turn, p.Spans)
 	t.Reasoning = turnmill.Span{Start: t.Observation.Start, End: t.Observation.Start}
 	if p.Last {
 		t.Added -= f.lastScaffold
@@ -78,7 +80,7 @@ func (f *Format) Answer(t *Text, turn *turnmill.Turn, p Place, reasoning string)
 	t.plain(reasoning)
 	t.plain(thinkClose)
 	t.border(&t.Observation.Start)
-	f.answer(t, turn)
+	f.answer(t, turn, p.Spans)
 	t.Reasoning.End = t.Observation.Start
 	t.Added -= f.thinkScaffold
 }
@@ -104,11 +106,15 @@ func (f *Format) ask(t *Text, turn *turnmill.Turn, p Place) {
 	f.open(t, &f.def.assistant, f.assistant)
 }
 
-// answer writes the observation and closes the assistant's message.
-func (f *Format) answer(t *Text, turn *turnmill.Turn) {
+// answer writes the observation, with the spans that it has, and closes the assistant's message.
+func (f *Format) answer(t *Text, turn *turnmill.Turn, spans []turnmill.Span) {
+	t.within(spans)
 	t.plain(turn.Observation)
 	f.close(t, &f.def.assistant, f.assistant)
 	t.Observation.End = int32(len(t.IDs))
+	if n := len(spans); n > 0 && len(t.Spans) > 0 && int(spans[n-1].End) == len(turn.Observation) {
+		t.Spans[len(t.Spans)-1].End = t.Observation.End
+	}
 	t.flush()
 	t.Added -= f.scaffold
 }
