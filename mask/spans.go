@@ -10,7 +10,7 @@ import (
 //
 //	action       book flight 12 for Ada
 //	observation  {"flight": 12, "for": "Ada", "seat": "4C"}
-//	                                          ^^^^^^^^^^^^^^   new: seat, 4c; and what follows, to the end
+//	                                           ^^^^^^^^^^^^   new: seat, 4c, and what follows
 //
 // Each byte belongs to the word that it is a part of, or else to the word before it: what follows a new word says
 // that the word is over, and what follows a copied one is copied with it. What stands before the first word belongs

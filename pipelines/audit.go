@@ -82,7 +82,7 @@ func (b *tokenless) Trajectory(_ *turnmill.Trajectory, targets []shard.Target, _
 	for i := range targets {
 		t := &targets[i]
 		r := shard.TurnResult{Verdict: t.Verdict, Row: -1}
-		drawn := b.mode != mask.ModeOff
+		drawn := b.mode != mask.ModeOff && len(t.Spans) == 0
 		if r.Status == turnmill.StatusTarget && drawn && (!t.Kept || t.Keep.Num == 0) {
 			r.Verdict = turnmill.Verdict{Status: turnmill.StatusContext, Reason: turnmill.ReasonMasked}
 		}

@@ -42,10 +42,11 @@ func figuresOf(ctx context.Context, root string, p *Plan, table *mask.Table, par
 		}
 	}
 	f := figures.New(names, boundsOf(table), p.tokens())
+	keeps := keepsOf(table)
 	for i := range partitions {
 		err := eachTurn(root, i, func(rows []stats.TurnRow) error {
 			for k := range rows {
-				t := turnOf(&rows[k], i, p.tokens())
+				t := turnOf(&rows[k], i, &keeps, p.tokens())
 				f.Add(&t)
 			}
 			return context.Cause(ctx)
@@ -60,20 +61,30 @@ func figuresOf(ctx context.Context, root string, p *Plan, table *mask.Table, par
 
 // figureColumns are those that the figures need.
 var figureColumns = []string{"record", "trajectory", "domain", "source", "agent", "tool", "action_words", "observation_words", "shared_words",
-	"action_chars", "observation_chars", "category", "keep", "kept", "status", "reason", "observation_tokens", "target_tokens", "trained_tokens"}
+	"action_chars", "observation_chars", "category", "keep", "kept", "status", "reason", "observation_tokens", "target_tokens", "trained_tokens", "kept_spans"}
 
 // turnOf is a row of the turns table for the figures.
-func turnOf(r *stats.TurnRow, partition int, tokens bool) figures.Turn {
+func turnOf(r *stats.TurnRow, partition int, keeps *[turnmill.NumCategories]float64, tokens bool) figures.Turn {
 	category, known := turnmill.ParseCategory(r.Category)
 	t := figures.Turn{
 		Partition: partition, Record: r.Record, Trajectory: r.Trajectory, Domain: r.Domain, Source: r.Source, Agent: r.Agent, Tool: r.Tool,
 		ActionWords: int64(r.ActionWords), ObservationWords: int64(r.ObservationWords), SharedWords: int64(r.SharedWords),
-		ActionChars: r.ActionChars, ObservationChars: r.ObservationChars, Document: !known, Category: category, Keep: r.Keep,
+		ActionChars: r.ActionChars, ObservationChars: r.ObservationChars, Document: !known, Category: category, Keep: keeps[category], Draw: r.Keep,
 		Decided: decided(r, tokens), Status: r.Status, Reason: r.Reason,
 		ObservationTokens: int64(r.ObservationTokens), TargetTokens: int64(r.TargetTokens), TrainedTokens: int64(r.TrainedTokens),
+		ExpectedTokens: expectedTokens(r),
 	}
-	t.Kept = maskCount(r, tokens).KeptTurns > 0
+	t.Kept = maskCount(r, mask.ModeTurn, tokens).KeptTurns > 0
 	return t
+}
+
+// keepsOf returns the ratio of each category, whatever the mode makes of it.
+func keepsOf(table *mask.Table) (keeps [turnmill.NumCategories]float64) {
+	keeps[turnmill.CategoryOther] = table.Other.Float()
+	for i := range table.Rows {
+		keeps[table.Rows[i].Category] = table.Rows[i].Keep.Float()
+	}
+	return keeps
 }
 
 // boundsOf returns the thresholds of a table.

@@ -58,6 +58,7 @@ type checker struct {
 	report  CheckReport
 	table   mask.Table
 	mode    mask.Mode
+	copied  turnmill.Ratio // of lines, in mode changed
 	profile arrow.Profile
 	ends    [2]int32 // the tokens that end actions and observations, as the first turn that was seen has them; -1 before
 }
@@ -218,6 +219,7 @@ func (c *checker) open() error {
 	if c.mode, err = mask.ParseMode(c.plan.Mask.Mode); err != nil {
 		return fmt.Errorf("plan.json: %w: %w", turnmill.ErrCorrupt, err)
 	}
+	c.copied, _ = c.plan.Mask.copied() // decodePlan has read it
 	var known bool
 	if c.profile, known = arrow.ParseProfile(c.plan.Config.Profile); !known {
 		return fmt.Errorf("plan.json: %w: profile %q is not known", turnmill.ErrCorrupt, c.plan.Config.Profile)

@@ -22,10 +22,11 @@ func (p *partitionCheck) maskOf(t *stats.TurnRow, at func(string, ...any)) {
 		at("overlap, novelty, jaccard or length_ratio do not follow from the integers")
 	}
 	category, keep := mask.Classify(&p.table, n)
+	keep = p.spansOf(t, category, keep, at)
 	if category.String() != t.Category || keep.Float() != t.Keep {
 		at("category %s, keep %v; the table gives %s, %v", t.Category, t.Keep, category, keep.Float())
 	}
-	kept := p.mode != mask.ModeTurn || mask.Keeps(mask.Draw(p.plan.Mask.Seed, t.ID, int(t.Turn)), keep)
+	kept := !p.mode.Draws() || mask.Keeps(mask.Draw(p.plan.Mask.Seed, t.ID, int(t.Turn)), keep)
 	if p.mode == mask.ModeToken && p.plan.tokens() && t.Status != "dropped" {
 		kept = t.TrainedTokens > 0
 	}
@@ -70,9 +71,9 @@ func (p *partitionCheck) statusOf(t *stats.TurnRow, at func(string, ...any)) {
 	ok := false
 	switch {
 	case t.Status == "target":
-		ok = t.Reason == "" && placed && trained > 0 && trained <= t.TargetTokens && t.Kept
+		ok = t.Reason == "" && placed && trained > 0 && trained <= t.TargetTokens && (t.Kept || len(t.KeptSpans) > 0)
 	case t.Status == "context" && reason == turnmill.ReasonMasked:
-		ok = placed && trained == 0 && t.TargetTokens > 0 && (!t.Kept || t.Keep == 0)
+		ok = placed && trained == 0 && t.TargetTokens > 0 && (!t.Kept || t.Keep == 0) && len(t.KeptSpans) == 0
 	case t.Status == "context":
 		ok = slices.Contains(p.reasons[0], reason) && placed && trained == 0 && t.TargetTokens == 0
 	case t.Status == "dropped":
@@ -81,7 +82,7 @@ func (p *partitionCheck) statusOf(t *stats.TurnRow, at func(string, ...any)) {
 			ok = ok && t.TargetTokens == 0 && t.ObservationTokens == 0
 		}
 	}
-	if !ok || t.KeptSpans != nil {
+	if !ok {
 		at("status %q, reason %q, kept %v, %d of %d tokens trained, placed %v, spans %v do not go together",
 			t.Status, t.Reason, t.Kept, trained, t.TargetTokens, placed, t.KeptSpans)
 	}
@@ -97,7 +98,7 @@ func (p *partitionCheck) statusWithoutTokens(t *stats.TurnRow, at func(string, .
 	ok := false
 	switch {
 	case t.Status == "target":
-		ok = t.Reason == "" && !lost
+		ok = t.Reason == "" && (!lost || p.mayHaveSpans(t))
 	case t.Status == "context" && reason == turnmill.ReasonMasked:
 		ok = lost && t.Category != ""
 	case t.Status == "context":
@@ -141,7 +142,7 @@ func (p *partitionCheck) countTurn(t *stats.TurnRow) {
 		}
 	})
 	if tokens := p.plan.tokens(); decided(t, tokens) {
-		p.counts.AddTurn(turnmill.Domain(t.Domain), t.Category, maskCount(t, tokens))
+		p.counts.AddTurn(turnmill.Domain(t.Domain), t.Category, maskCount(t, p.mode, tokens))
 	}
 	if p.plan.audits() { // the shards give them otherwise
 		p.counts.Tokens.Trained += trained
@@ -217,7 +218,7 @@ func (p *partitionCheck) trained(t *stats.TurnRow, action, observation turnmill.
 	for _, s := range spans {
 		size += s.Len()
 		for i := s.Start; i < s.End; i++ {
-			keep := t.Status == "target"
+			keep := t.Status == "target" && (t.Kept || inPairs(t.KeptSpans, i-t.TokenStart))
 			if keep && p.mode == mask.ModeToken {
 				_, ratio := mask.Classify(&p.table, countsOf(t))
 				keep = mask.Keeps(mask.DrawToken(p.plan.Mask.Seed, t.ID, int(t.Turn), token), ratio)

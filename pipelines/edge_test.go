@@ -205,7 +205,7 @@ func TestValidate(t *testing.T) {
 		{"engine", func(o *Options) { o.Engine = "sentencepiece" }, []string{"--engine", "auto, bpe, hf"}},
 		{"objective", func(o *Options) { o.Objective = "both" }, []string{"--objective", "world-model"}},
 		{"state", func(o *Options) { o.State = "" }, []string{"--state", "changed"}},
-		{"mask", func(o *Options) { o.Mask = "span" }, []string{"--mask", "token"}},
+		{"mask", func(o *Options) { o.Mask = "words" }, []string{"--mask", "token"}},
 		{"profile", func(o *Options) { o.Profile = "mlx" }, []string{"--profile", "weighted"}},
 		{"seq-len", func(o *Options) { o.SeqLen = 1 }, []string{"--seq-len 1", "2 or more"}},
 		{"weights without a column", func(o *Options) { o.Mask = "weight" }, []string{"--profile weighted"}},

@@ -38,6 +38,7 @@ type Options struct {
 	KeepThought   bool
 	TrainDialogue bool
 	Mask          string
+	CopiedKeep    string // keep ratio of copied lines in mode changed, in decimals
 	MaskTable     mask.Table
 	Seed          string
 	SeqLen        int
@@ -88,11 +89,14 @@ type Progress struct {
 func DefaultOptions() Options {
 	return Options{
 		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always", Template: plainLayout,
-		Mask: "turn", MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto",
+		Mask: "turn", CopiedKeep: defaultCopied, MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto",
 		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20, PartitionBytes: 256 << 20,
 		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1, SFT: DefaultSFT(),
 	}
 }
+
+// defaultCopied is mask.DefaultCopied in decimals.
+var defaultCopied = mask.DefaultCopied.String()
 
 // UsageError marks errors of usage or configuration: exit code 2.
 type UsageError struct{ Err error }
@@ -117,7 +121,7 @@ func (o *Options) Validate() error {
 		oneOf("objective", o.Objective, "world-model", "policy", "all"),
 		oneOf("state", o.State, "always", "changed", "never"),
 		oneOf("template", o.Template, templateNames(o.samples())...),
-		oneOf("mask", o.Mask, "turn", "token", "weight", "off"),
+		oneOf("mask", o.Mask, mask.Modes()...),
 		oneOf("profile", o.Profile, "hf", "weighted"),
 		oneOf("beyond", o.Beyond, "auto", "on", "off"),
 		o.MaskTable.Validate(),
@@ -167,6 +171,11 @@ func (o *Options) Validate() error {
 	}
 	if o.Objective == "policy" && o.Mask == "weight" {
 		errs = append(errs, errors.New("--objective policy: the mask is of observations and is off for actions; leave --mask weight out"))
+	}
+	if _, err := parseKeep(o.CopiedKeep); err != nil {
+		errs = append(errs, fmt.Errorf("--copied-keep %q: %w", o.CopiedKeep, err))
+	} else if o.CopiedKeep != defaultCopied && (o.Mask != mask.ModeChanged.String() || o.Objective == "policy") {
+		errs = append(errs, fmt.Errorf("--copied-keep %s: it is of copied lines, which --mask changed alone knows; leave it out, or add that", o.CopiedKeep))
 	}
 	if o.Domain == "input" || o.Domain == "unread" || o.Domain == "total" || strings.ContainsFunc(o.Domain, unicode.IsControl) || len(o.Domain) > 64 {
 		errs = append(errs, fmt.Errorf("--domain %q: want a short name, other than those of the accounts (input, unread, total)", o.Domain))

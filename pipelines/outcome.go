@@ -325,6 +325,7 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 		}
 		setDecision(&row, d)
 		setBeyond(&row, &o.beyond[i])
+		row.KeptSpans = r.Spans
 		if o.mode == mask.ModeToken && r.Row >= 0 {
 			row.Kept = r.Trained > 0
 		}
@@ -334,7 +335,7 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 			o.samples.turn(&row, &t.Turns[i], &o.arena)
 		}
 		if decided(&row, o.tokens) {
-			o.counts.AddTurn(t.Domain, row.Category, maskCount(&row, o.tokens))
+			o.counts.AddTurn(t.Domain, row.Category, maskCount(&row, o.mode, o.tokens))
 		}
 		if r.Status == turnmill.StatusDropped {
 			o.counts.Sources.Lose(t.Source, t.Domain, r.Reason, 0, 1)
@@ -348,14 +349,33 @@ func (o *outcome) turnsOf(t *turnmill.Trajectory, targets []shard.Target, result
 }
 
 // maskCount is what a turn adds to the mask statistics. It depends on the turn's row alone, so that check
-// finds the same from the table.
-func maskCount(row *stats.TurnRow, tokens bool) stats.MaskCount {
+// finds the same from the table. A turn of which spans alone carry loss is not kept.
+func maskCount(row *stats.TurnRow, mode mask.Mode, tokens bool) stats.MaskCount {
 	m := stats.MaskCount{Turns: 1, ObservationTokens: int64(row.ObservationTokens), TargetTokens: int64(row.TargetTokens),
 		KeptTokens: int64(row.TrainedTokens), ExpectedShare: row.Keep}
-	if row.TrainedTokens > 0 || !tokens && row.Status == turnmill.StatusTarget.String() {
+	if row.Kept && (row.TrainedTokens > 0 || !tokens && row.Status == turnmill.StatusTarget.String()) {
 		m.KeptTurns = 1
 	}
+	if mode.Spans() && tokens {
+		m.ExpectedMillionths = int64(math.Round(1e6 * expectedTokens(row)))
+	}
 	return m
+}
+
+// expectedTokens is how many tokens of a turn carry loss before its draw is known: those of its spans, and of the rest
+// the share that the draw keeps.
+func expectedTokens(row *stats.TurnRow) float64 {
+	spans := spanTokens(row.KeptSpans)
+	rest := float64(row.TargetTokens) - spans
+	return spans + float64(row.Keep*rest) // a product that is converted is not fused with the sum
+}
+
+// spanTokens adds up pairs of token places.
+func spanTokens(pairs []int32) (n float64) {
+	for i := 1; i < len(pairs); i += 2 {
+		n += float64(pairs[i] - pairs[i-1])
+	}
+	return n
 }
 
 // setDecision fills a turn row's columns of the mask; NaN stands for undefined and becomes null.

@@ -80,6 +80,26 @@ type MaskInfo struct {
 	SHA256 string    `json:"sha256"` // of the table
 	Words  string    `json:"words"`  // version of the word rule
 	Seed   string    `json:"seed"`
+	// CopiedKeep is the keep ratio of copied lines, in the least decimals; mode changed only.
+	CopiedKeep string `json:"copied_keep,omitempty"`
+}
+
+// copied returns the keep ratio of copied lines; that of another mode is of no account.
+func (m *MaskInfo) copied() (turnmill.Ratio, error) {
+	if m.Mode != mask.ModeChanged.String() {
+		if m.CopiedKeep != "" {
+			return turnmill.Ratio{}, fmt.Errorf("mask %s has a copied_keep of %q", m.Mode, m.CopiedKeep)
+		}
+		return mask.DefaultCopied, nil
+	}
+	keep, err := parseKeep(m.CopiedKeep)
+	if err == nil && keep.text != m.CopiedKeep {
+		err = fmt.Errorf("it is written %s", keep.text)
+	}
+	if err != nil {
+		return turnmill.Ratio{}, fmt.Errorf("copied_keep %q: %w", m.CopiedKeep, err)
+	}
+	return keep.ratio, nil
 }
 
 // PlanInput is one input file as the plan saw it.
@@ -160,6 +180,9 @@ func (p *Plan) sound() error {
 		oneOf("state", c.State, states[:]...),
 		oneOf("template", c.Template, templateNames(p.samples())...),
 		oneOf("beyond", c.Beyond, "on", "off"),
+	}
+	if _, err := p.Mask.copied(); err != nil {
+		errs = append(errs, err)
 	}
 	for _, n := range []struct {
 		name        string
@@ -275,6 +298,7 @@ func differences(old, now *Plan) []string {
 	add("mask-table", old.Mask.SHA256, now.Mask.SHA256)
 	add("words", old.Mask.Words, now.Mask.Words)
 	add("seed", old.Mask.Seed, now.Mask.Seed)
+	add("copied-keep", old.Mask.CopiedKeep, now.Mask.CopiedKeep)
 	if old.Answers != nil && now.Answers != nil {
 		out = append(out, answerDifferences("rollouts", old.Answers.Rollouts, now.Answers.Rollouts)...)
 		out = append(out, answerDifferences("judgements", old.Answers.Judgements, now.Answers.Judgements)...)

@@ -29,6 +29,7 @@ type setup struct {
 	chat      *chat.Format
 	table     mask.Table
 	mode      mask.Mode
+	copied    turnmill.Ratio // of lines, in mode changed
 	filters   *filter.Chain
 	bySource  bool      // count what is lost by source too
 	answers   *recorded // of sft, else nil
@@ -65,6 +66,13 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		Chat:      ChatInfo{Name: name},
 		Patterns:  o.Patterns,
 		Mask:      MaskInfo{Mode: mode, Table: o.MaskTable.Spec(), SHA256: o.MaskTable.Hash(), Words: mask.WordsVersion, Seed: o.Seed},
+	}
+	if mode == mask.ModeChanged.String() {
+		copied, err := parseKeep(o.CopiedKeep)
+		if err != nil {
+			return nil, &UsageError{fmt.Errorf("--copied-keep %q: %w", o.CopiedKeep, err)}
+		}
+		p.Mask.CopiedKeep = copied.text
 	}
 	if p.Template, err = templateOf(o.Template); err != nil {
 		return nil, &UsageError{err}
@@ -113,6 +121,9 @@ func load(p *Plan, t *tokenizer) (*setup, error) {
 		return nil, fmt.Errorf("plan.json: %w", err)
 	}
 	if s.mode, err = mask.ParseMode(p.Mask.Mode); err != nil {
+		return nil, fmt.Errorf("plan.json: %w", err)
+	}
+	if s.copied, err = p.Mask.copied(); err != nil {
 		return nil, fmt.Errorf("plan.json: %w", err)
 	}
 	names := p.Config.Filters
@@ -166,6 +177,7 @@ func (s *setup) newWorker() *worker {
 	if err != nil {
 		panic("pipelines: a validated plan has a table that mask refuses: " + err.Error())
 	}
+	masker.Copied = s.copied
 	w := &worker{
 		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
 		filters:  s.filters.Fork(), mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},

@@ -100,7 +100,9 @@ type ShownTurn struct {
 	Target      int32           `json:"target_tokens"`
 	Trained     int32           `json:"trained_tokens"`
 	Span        *turnmill.Span  `json:"span,omitempty"`          // of the observation in the row, end token included; nil when the turn is in no row
-	Drawn       []turnmill.Span `json:"trained_spans,omitempty"` // mode token: the tokens of the row that are trained
+	Drawn       []turnmill.Span `json:"trained_spans,omitempty"` // modes token, span, changed: the tokens of the row that are trained
+	Spans       []ShownSpan     `json:"kept_spans,omitempty"`    // modes span, changed: what is trained whatever the draw
+	Parted      bool            `json:"parted,omitempty"`        // the turn may have such spans
 	// Marks of the two texts are pairs of bytes and kind: 0 plain, 1 words of this side alone, 2 words of both. Without
 	// them a text was longer than 64 KiB, or is empty.
 	ActionMarks      []int `json:"action_marks,omitempty"`
@@ -214,7 +216,8 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 			if p.Template == nil { // the mask measured the texts inside it
 				shown.mark(&table)
 			}
-			if p.Mask.Mode == mask.ModeToken.String() {
+			v.spans(&shown, t)
+			if p.Mask.Mode == mask.ModeToken.String() || shown.Parted {
 				shown.Drawn = trainedSpans(row.Labels, t)
 			}
 		}
@@ -247,7 +250,7 @@ func lostTo(a *stats.Account) string {
 }
 
 // inputFlags are the flags that a run has settled.
-var inputFlags = [...]string{"format", "mask", "mask-table", "seed", "domain", "objective", "min-turns", "filters", "filter-patterns", "train-dialogue"}
+var inputFlags = [...]string{"format", "mask", "copied-keep", "mask-table", "seed", "domain", "objective", "min-turns", "filters", "filter-patterns", "train-dialogue"}
 
 // given joins the flags of names that were given, as they are written.
 func (o *ShowOptions) given(names []string) string {
@@ -301,7 +304,7 @@ func explainTurn(t *stats.TurnRow, table *mask.Table, m MaskInfo) ShownTurn {
 		Tokens: [2]int32{0, t.ObservationTokens}, Target: t.TargetTokens, Trained: t.TrainedTokens,
 	}
 	if t.Category != "" {
-		if m.Mode == mask.ModeTurn.String() && (t.Status == "target" || t.Reason == string(turnmill.ReasonMasked)) {
+		if mode, err := mask.ParseMode(m.Mode); err == nil && mode.Draws() && (t.Status == "target" || t.Reason == string(turnmill.ReasonMasked)) {
 			draw := float64(mask.Draw(m.Seed, t.ID, int(t.Turn))>>11) / (1 << 53)
 			s.Draw = &draw
 		}

@@ -97,6 +97,11 @@ func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
 	if v.mask, err = mask.New(o.MaskTable, o.Seed, mode); err != nil {
 		return nil, &UsageError{err}
 	}
+	copied, err := parseKeep(o.CopiedKeep)
+	if err != nil {
+		return nil, &UsageError{fmt.Errorf("--copied-keep %q: %w", o.CopiedKeep, err)}
+	}
+	v.mask.Copied = copied.ratio
 	if v.filters, err = filter.New(o.Filters, filter.Options{MinTurns: o.MinTurns, TrainDialogue: o.TrainDialogue, Patterns: o.Patterns}); err != nil {
 		return nil, &UsageError{err}
 	}
@@ -255,7 +260,7 @@ func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 		switch {
 		case reason != "" && verdict.Status != turnmill.StatusDropped: // it goes with its trajectory
 			verdict = turnmill.Verdict{Status: turnmill.StatusDropped, Reason: reason}
-		case verdict.Status == turnmill.StatusTarget && !d.Kept:
+		case verdict.Status == turnmill.StatusTarget && !d.Kept && len(d.Spans) == 0:
 			verdict = turnmill.Verdict{Status: turnmill.StatusContext, Reason: turnmill.ReasonMasked}
 		}
 		row := stats.TurnRow{ID: t.ID, Turn: int32(turn.Index), Tool: turn.Tool, Status: verdict.Status.String(), Reason: string(verdict.Reason)}
@@ -263,6 +268,11 @@ func (v *inputView) explain(t *turnmill.Trajectory) *Shown {
 		shown := explainTurn(&row, &v.options.MaskTable, MaskInfo{Mode: v.options.Mask, Seed: v.options.Seed})
 		shown.State, shown.Action, shown.Observation, shown.Tool = strings.Clone(turn.State), strings.Clone(turn.Action), strings.Clone(turn.Observation), strings.Clone(turn.Tool)
 		shown.mark(&v.options.MaskTable)
+		if shown.Parted = d.Spans != nil && verdict.Status != turnmill.StatusDropped; shown.Parted {
+			for _, s := range d.Spans {
+				shown.addSpan(int(s.Start), int(s.End), nil)
+			}
+		}
 		s.Turns = append(s.Turns, shown)
 	}
 	return s

@@ -35,7 +35,7 @@ func splitOf(path string) (split, bool) {
 	return 0, false
 }
 
-// share is an exact share, from 0 to below 1.
+// share is an exact share.
 type share struct {
 	ratio turnmill.Ratio
 	text  string // in the least decimals
@@ -43,9 +43,18 @@ type share struct {
 
 // parseShare reads a share in decimals: 0.05.
 func parseShare(text string) (share, error) {
-	want := errors.New("want a share from 0 to below 1 in decimals, as in 0.05")
+	return parseDecimals(text, errors.New("want a share from 0 to below 1 in decimals, as in 0.05"), -1)
+}
+
+// parseKeep reads a keep ratio in decimals, 1 among them.
+func parseKeep(text string) (share, error) {
+	return parseDecimals(text, errors.New("want a share from 0 to 1 in decimals, as in 0.1"), 0)
+}
+
+// parseDecimals reads a share whose order to 1 is at most most; want is the error of another.
+func parseDecimals(text string, want error, most int) (share, error) {
 	r, ok := new(big.Rat).SetString(text)
-	if !ok || strings.Trim(text, "0123456789.") != "" || len(text) > 20 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+	if !ok || strings.Trim(text, "0123456789.") != "" || len(text) > 20 || r.Cmp(big.NewRat(1, 1)) > most {
 		return share{}, want
 	}
 	if !r.Num().IsUint64() || !r.Denom().IsUint64() {

@@ -73,6 +73,7 @@ type templated struct {
 	version  string
 	state    shard.StateMode
 	verdicts []turnmill.Verdict
+	targets  []shard.Target
 }
 
 // Trajectory appends the rows of t under the template of its domain.
@@ -86,5 +87,26 @@ func (b *templated) Trajectory(t *turnmill.Trajectory, targets []shard.Target, d
 		b.verdicts = append(b.verdicts, targets[i].Verdict)
 	}
 	shows := func(turn int) bool { return b.state.Shows(t, turn) }
-	return b.rowBuilder.Trajectory(tmpl.Render(t, prompt.Options{Verdicts: b.verdicts, State: shows}), targets, d, out)
+	under := tmpl.Render(t, prompt.Options{Verdicts: b.verdicts, State: shows})
+	return b.rowBuilder.Trajectory(under, b.shifted(t, under, targets, tmpl.Lead()), d, out)
+}
+
+// shifted returns targets whose spans are of the observations under the template, where lead bytes stand before each.
+// One that reaches the end of an observation takes what the template writes behind it along.
+func (b *templated) shifted(t, under *turnmill.Trajectory, targets []shard.Target, lead int) []shard.Target {
+	b.targets = append(b.targets[:0], targets...)
+	for i := range b.targets {
+		if len(targets[i].Spans) == 0 || targets[i].Status == turnmill.StatusDropped {
+			continue
+		}
+		spans := make([]turnmill.Span, len(targets[i].Spans))
+		for k, s := range targets[i].Spans {
+			spans[k] = turnmill.Span{Start: s.Start + int32(lead), End: s.End + int32(lead)}
+		}
+		if last := &spans[len(spans)-1]; int(last.End) == lead+len(t.Turns[i].Observation) {
+			last.End = int32(len(under.Turns[i].Observation))
+		}
+		b.targets[i].Spans = spans
+	}
+	return b.targets
 }

@@ -49,6 +49,9 @@ type MaskCount struct {
 	TargetTokens      int64   `json:"target_tokens"`      // would carry loss without the mask
 	KeptTokens        int64   `json:"kept_tokens"`        // carry loss
 	ExpectedShare     float64 `json:"expected_share"`     // the table's keep ratio, one for all turns of a category
+	// ExpectedMillionths are the tokens that are expected to carry loss where a turn is kept in part, in millionths of a
+	// token; else 0. ExpectedShare is their share of TargetTokens then.
+	ExpectedMillionths int64 `json:"expected_millionths,omitempty"`
 }
 
 // NewCounts returns empty counts.
@@ -140,7 +143,11 @@ func (c *Counts) AddTurn(d turnmill.Domain, category string, t MaskCount) {
 	m.ObservationTokens += t.ObservationTokens
 	m.TargetTokens += t.TargetTokens
 	m.KeptTokens += t.KeptTokens
+	m.ExpectedMillionths += t.ExpectedMillionths
 	m.ExpectedShare = t.ExpectedShare
+	if m.ExpectedMillionths > 0 {
+		m.ExpectedShare = float64(m.ExpectedMillionths) / 1e6 / float64(m.TargetTokens)
+	}
 }
 
 // Add adds o to c.

@@ -33,7 +33,7 @@ type TurnRow struct {
 	LengthRatio float64 `parquet:"length_ratio,optional"`
 
 	Category string  `parquet:"category,optional,dict"` // empty for documents
-	Keep     float64 `parquet:"keep"`                   // the table's ratio
+	Keep     float64 `parquet:"keep"`                   // of the draw: the table's ratio, or that of copied lines
 	Kept     bool    `parquet:"kept"`                   // the draw's outcome
 	Status   string  `parquet:"status,dict"`            // target, context, dropped
 	Reason   string  `parquet:"reason,dict"`            // empty for targets
@@ -49,7 +49,7 @@ type TurnRow struct {
 	ActionStart int32  `parquet:"action_start,optional,delta"` // of the action
 	ActionEnd   int32  `parquet:"action_end,optional,delta"`   //
 
-	KeptSpans []int32 `parquet:"kept_spans,optional,list"` // mode span: token pairs within the observation
+	KeptSpans []int32 `parquet:"kept_spans,optional,list"` // modes span, changed: pairs of token places from TokenStart
 
 	// Of the trajectory; null for documents.
 	Observed   *bool `parquet:"observed,optional"`   // a real environment answered; false: a model or a simulator; null: not said

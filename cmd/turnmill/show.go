@@ -68,7 +68,8 @@ Where several trajectories have the --id, the first is shown with their number, 
 	fs.BoolVar(&o.full, "full", false, "texts whole instead of their first lines")
 	fs.StringVar(&o.ShowOptions.Tokenizer, "tokenizer", "", "the run's tokenizer `T`, where it is now")
 	fs.StringVar(&o.Format, "format", o.Format, "`NAME` of the input's format; auto: by content")
-	fs.StringVar(&o.Mask, "mask", o.Mask, "`MODE` for an input: turn, token, weight, off")
+	fs.StringVar(&o.Mask, "mask", o.Mask, "`MODE` for an input: "+maskModes)
+	fs.StringVar(&o.CopiedKeep, "copied-keep", o.CopiedKeep, "keep ratio `X` of copied lines for an input, in mode changed")
 	fs.StringVar(&o.maskTable, "mask-table", "", "YAML `FILE` for an input")
 	fs.StringVar(&o.Seed, "seed", o.Seed, "`TEXT` of the draw for an input")
 	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record of an input; auto: the format's own rule")
@@ -79,6 +80,9 @@ Where several trajectories have the --id, the first is shown with their number, 
 	fs.BoolVar(&o.TrainDialogue, "train-dialogue", false, "replies in an input are targets too")
 	return cmd
 }
+
+// maskModes says what each mode does, for help.
+const maskModes = "turn (a draw a turn), token (a draw a token), weight (no draw, a weight), span (as turn, but what an echo or boilerplate has of its own always), changed (as turn, but lines that a screen's tree did not have before always), off"
 
 func runShow(ctx context.Context, s streams, o *showOptions) error {
 	if _, known := turnmill.ParseCategory(o.Category); o.Category != "" && !known {

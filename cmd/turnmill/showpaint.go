@@ -30,6 +30,10 @@ const (
 	alone   = "\x1b[36m" // words of one side
 )
 
+// kinds are the colours of stretches: those of words, and of what is trained and what is not in a turn that is trained
+// in part.
+var kinds = [...]string{1: alone, 2: shared, 3: green, 4: yellow}
+
 func (p *painter) printf(style, format string, args ...any) {
 	if p.err != nil {
 		return
@@ -152,7 +156,11 @@ func (p *painter) turn(s *pipelines.Shown, t *pipelines.ShownTurn) {
 		n, with = n+1, " with its end token"
 	}
 	p.printf(plain, "  observation%s\n", tokens(n, with+trained[1]))
-	p.text(observation, t.Observation, t.ObservationMarks, lost)
+	marks := t.ObservationMarks
+	if t.Parted && !t.Kept && !lost {
+		marks = partMarks(t)
+	}
+	p.text(observation, t.Observation, marks, lost)
 }
 
 func tokens(n int32, more string) string {
@@ -170,6 +178,8 @@ func outcomeOf(t *pipelines.ShownTurn) (style, what string) {
 		return yellow, "masked"
 	case t.Status == "context":
 		return dim, "context: " + t.Reason
+	case t.Parted && !t.Kept:
+		return green, "trained in part"
 	}
 	return green, "trained"
 }
@@ -202,6 +212,7 @@ func (p *painter) statistics(s *pipelines.Shown, t *pipelines.ShownTurn) {
 	if n := t.Nearest; n != nil {
 		p.printf(plain, "  nearest border: %s, %s away; beyond it %s\n", n.Border, n.Away, n.Beyond)
 	}
+	p.spans(t)
 }
 
 func figure(f *float64) string {

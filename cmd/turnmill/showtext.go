@@ -44,10 +44,8 @@ func (p *painter) line(style string, line []stretch) {
 		left -= len(text)
 		switch {
 		case len(text) == 0:
-		case s.kind == 1:
-			p.printf(alone, "%s", string(text))
-		case s.kind == 2:
-			p.printf(shared, "%s", string(text))
+		case s.kind > 0:
+			p.printf(kinds[s.kind], "%s", string(text))
 		default:
 			p.printf(style, "%s", string(text))
 		}

@@ -42,6 +42,8 @@ func cptBadValues() []badValue {
 		{"train-dialogue", "maybe", []string{yesNo}},
 		{"mask", "some", []string{name, "turn, token, "}},
 		{"mask", "weight", []string{"try --profile weighted"}},
+		{"copied-keep", "1.5", []string{share, "in decimals"}},
+		{"copied-keep", "0.2", []string{"which --mask changed alone knows"}},
 		{"mask-table", "nowhere.yaml", []string{"no such file"}},
 		{"filter-patterns", "nowhere.yaml", []string{"no such file"}},
 		{"seed", "a\xff", []string{`"a\xff"`, "want UTF-8"}},

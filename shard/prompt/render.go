@@ -75,6 +75,14 @@ func (tmpl *Template) Wrap(text string) string {
 	return write(tmpl.assistant, &v)
 }
 
+// Lead returns how many bytes Wrap writes before a text that is not empty.
+func (tmpl *Template) Lead() (n int) {
+	for a, b := tmpl.Wrap("a"), tmpl.Wrap("b"); a[n] == b[n]; {
+		n++
+	}
+	return n
+}
+
 func (o *Options) dropped(i int) bool {
 	return o.Verdicts != nil && o.Verdicts[i].Status == turnmill.StatusDropped
 }

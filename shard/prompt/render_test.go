@@ -215,3 +215,14 @@ func FuzzMeta(f *testing.F) {
 		}
 	})
 }
+
+// TestLead: an observation stands behind as many bytes as Lead says, under every template.
+func TestLead(t *testing.T) {
+	for _, tmpl := range All() {
+		for _, text := range []string{"a", "b\n", "**Environment", "<predicted_observation>"} {
+			if got := tmpl.Wrap(text)[tmpl.Lead():]; !strings.HasPrefix(got, text) {
+				t.Errorf("%s: %q stands at byte %d, want %q", tmpl.Name(), got, tmpl.Lead(), text)
+			}
+		}
+	}
+}

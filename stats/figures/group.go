@@ -35,13 +35,15 @@ type Group struct {
 
 // Sum is what the turns of one category add up to.
 type Sum struct {
-	Turns, KeptTurns             int64
-	Chars, KeptChars             int64 // of observations
-	TargetTokens, TrainedTokens  int64
-	ObservationTokens            int64
-	Keep                         float64 // the table's ratio
-	SquaredChars, SquaredTargets Wide
-	MostChars, MostTargets       int64 // of one turn
+	Turns, KeptTurns            int64
+	Chars, KeptChars            int64 // of observations
+	TargetTokens, TrainedTokens int64
+	ObservationTokens           int64
+	Keep                        float64 // the table's ratio
+	// What is expected to be kept, as the modes span and changed draw: a turn's spans always, the rest by the draw.
+	ExpectedTurns, ExpectedChars, ExpectedTokens float64
+	SquaredChars, SquaredTargets                 Wide
+	MostChars, MostTargets                       int64 // of one turn
 }
 
 // The four regions where no row of the report's table holds (docs/masking.md).
@@ -112,6 +114,9 @@ func (g *Group) decided(t *Turn) {
 	s.ObservationTokens += t.ObservationTokens
 	s.TargetTokens += t.TargetTokens
 	s.TrainedTokens += t.TrainedTokens
+	s.ExpectedTurns += t.Draw
+	s.ExpectedChars += float64(t.Draw * float64(t.ObservationChars))
+	s.ExpectedTokens += t.ExpectedTokens
 	s.SquaredChars.AddSquare(t.ObservationChars)
 	s.SquaredTargets.AddSquare(t.TargetTokens)
 	s.MostChars, s.MostTargets = max(s.MostChars, t.ObservationChars), max(s.MostTargets, t.TargetTokens)

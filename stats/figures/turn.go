@@ -18,12 +18,14 @@ type Turn struct {
 	Document bool
 	Category turnmill.Category // of a turn that is no document
 	Keep     float64           // the table's ratio
+	Draw     float64           // the ratio that its draw goes by: Keep, or that of copied lines in mode changed
 	Decided  bool              // the mask decided about it: a target, were it not for the mask
 	Kept     bool              // it carries loss
 	Status   string
 	Reason   string // "" for targets
 
 	ObservationTokens, TargetTokens, TrainedTokens int64
+	ExpectedTokens                                 float64 // that carry loss, before its draw is known
 }
 
 // Wide is a sum of squares, which 64 bits do not hold.

@@ -217,14 +217,15 @@ func (v *view) group(of, id string, g *figures.Group) group {
 		turns[c] = ratio(s.Turns, out.All.Turns)
 		lengths[c] = ratio(v.lengthOf(s), all)
 		// A product that is converted is rounded: no machine fuses it with the sum.
-		wantTurns += float64(s.Keep * float64(s.Turns))
-		wantLength += float64(s.Keep * float64(v.lengthOf(s)))
+		keepTurns, keepLength := v.expected(s)
+		wantTurns += float64(keepTurns * float64(s.Turns))
+		wantLength += float64(keepLength * float64(v.lengthOf(s)))
 		turnSquares += float64(s.Keep * (1 - s.Keep) * float64(s.Turns))
 		lengthSquares += float64(s.Keep * (1 - s.Keep) * v.squaresOf(s))
 		out.Categories = append(out.Categories, category{
 			Name: c.String(), Sum: s, TurnShare: percent(turns[c]), LengthShare: percent(lengths[c]), Length: v.lengthOf(s), Keep: percent(s.Keep),
-			Turns:   v.share(s.Keep, ratio(s.KeptTurns, s.Turns), figures.Deviation(s.Keep, float64(s.Turns), float64(s.Turns)), 1/float64(s.Turns)),
-			Lengths: v.share(s.Keep, ratio(v.keptOf(s), v.lengthOf(s)), v.deviation(s), v.mostOf(s)/float64(max(v.lengthOf(s), 1))),
+			Turns:   v.share(keepTurns, ratio(s.KeptTurns, s.Turns), figures.Deviation(s.Keep, float64(s.Turns), float64(s.Turns)), 1/float64(s.Turns)),
+			Lengths: v.share(keepLength, ratio(v.keptOf(s), v.lengthOf(s)), v.deviation(s), v.mostOf(s)/float64(max(v.lengthOf(s), 1))),
 		})
 	}
 	if n := float64(out.All.Turns); n > 0 {
@@ -260,6 +261,20 @@ func (v *view) keptOf(s *figures.Sum) int64 {
 	return s.KeptChars
 }
 
+// expected returns the shares of turns and of length that a category is expected to keep: the table's ratio, unless
+// turns are kept in part.
+func (v *view) expected(s *figures.Sum) (turns, length float64) {
+	switch {
+	case v.Mode != "span" && v.Mode != "changed":
+		return s.Keep, s.Keep
+	case v.Tokens:
+		length = s.ExpectedTokens / float64(max(s.TargetTokens, 1))
+	default:
+		length = s.ExpectedChars / float64(max(s.Chars, 1))
+	}
+	return s.ExpectedTurns / float64(s.Turns), length
+}
+
 func (v *view) squaresOf(s *figures.Sum) float64 {
 	if v.Tokens {
 		if v.Mode == "token" { // a draw a token
@@ -289,7 +304,7 @@ func (v *view) mostOf(s *figures.Sum) float64 {
 const outsideDoubt = 1000
 
 // share sets a realised share beside the expected one, of which one draw is most at most. In the modes off and weight
-// nothing is drawn.
+// nothing is drawn, in span and changed not all of a turn is.
 func (v *view) share(expected, realised, deviation, most float64) share {
 	s := share{Realised: percent(realised), Expected: percent(expected)}
 	if v.Mode != "turn" && !(v.Mode == "token" && v.Tokens) || deviation == 0 {
