@@ -29,7 +29,7 @@ var places = cmpopts.IgnoreFields(stats.TurnRow{}, "Shard", "Row", "TokenStart",
 // without one it has the same decisions.
 func TestAuditSaysWhatCPTDoes(t *testing.T) {
 	corpus := mixedCorpus(t)
-	for _, mode := range []string{"turn", "token", "weight", "off"} {
+	for _, mode := range []string{"turn", "token", "weight", "span", "changed", "off"} {
 		t.Run(mode, func(t *testing.T) {
 			o := options(t, corpus)
 			o.Partitions, o.Mask, o.Beyond = 3, mode, "on"
@@ -87,8 +87,11 @@ func withoutWindows(rows []stats.TurnRow) (plain []stats.TurnRow) {
 // ignoreTokens leaves out what follows from tokens; in mode token that is the draw as well.
 func ignoreTokens(mode string) cmp.Option {
 	names := []string{"ObservationTokens", "TargetTokens", "TrainedTokens"}
-	if mode == "token" {
+	switch mode {
+	case "token":
 		names = append(names, "Kept", "Status", "Reason")
+	case "span", "changed":
+		names = append(names, "KeptSpans")
 	}
 	return cmpopts.IgnoreFields(stats.TurnRow{}, names...)
 }
