@@ -118,6 +118,7 @@ func TestDeterminismOfSettings(t *testing.T) {
 		{"mask span", true, func(o *Options) { o.Mask = "span" }},
 		{"mask span, small windows", false, func(o *Options) { o.Mask, o.SeqLen = "span", 512 }},
 		{"mask changed", true, func(o *Options) { o.Mask = "changed" }},
+		{"mask span, a template", false, func(o *Options) { o.Mask, o.Template = "span", "v3" }},
 		{"mask changed, copied lines seldom", false, func(o *Options) { o.Mask, o.CopiedKeep = "changed", "0.01" }},
 		{"mask off", true, func(o *Options) { o.Mask = "off" }},
 		{"objective policy", true, func(o *Options) { o.Objective = "policy" }},
