@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -181,4 +182,21 @@ func TestTemplateOptions(t *testing.T) {
 		_, err := CPT(context.Background(), o)
 		wantUsage(t, err, c.want...)
 	}
+}
+
+// TestPlannedTemplate: a partition is run under the texts that were planned, or not at all.
+func TestPlannedTemplate(t *testing.T) {
+	o := options(t, demoCorpus(t))
+	o.Template = "v1"
+	p, err := PlanCPT(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(context.Background(), later(o), 0); err != nil {
+		t.Fatal(err)
+	}
+	p.Template.SHA256 = hexSum(nil)
+	data, _ := p.Encode()
+	write(t, filepath.Join(o.Output, "plan.json"), data)
+	wantUsage(t, Run(context.Background(), later(o), 0), "template v1 is not what it was", "--restart")
 }

@@ -8,6 +8,11 @@ order of paths, and for the demo corpus all, are written once as unified records
 turnmill makes rows of the first, transformers of the second, with the same tokenizer.json. Ids and the
 places that carry loss must be equal, for every chat format of the family.
 
+The same conversations, with reasoning made of their texts before the last observation, are samples too:
+scripts/samples makes rows of them, and loss must lie on what follows the published generation prompt, which
+transformers renders. Qwen3's template takes reasoning in a field; the others' have none, and get the text
+that stands there.
+
 Contents that the published template would trim are trimmed beforehand on both sides. Conversations that
 hold a control token's text are left out and counted, because transformers takes it for control.
 
@@ -25,10 +30,12 @@ import sys
 
 import datasets
 import fetch_tokenizer
+import parity_ids
 import transformers
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 PER_SOURCE = 50
 PARTS = ("task_description", "action_space", "initial_state", "demonstrations", "simulation_instruction")
@@ -104,8 +111,14 @@ def messages(t):
     return out
 
 
-def pieces(chat, msgs, date=DATE):
-    """The text with contents as they are, in pieces, and whether each carries loss."""
+def thought(reasoning):
+    """Reasoning as it stands before an answer."""
+    return f"<think>\n{reasoning}\n</think>\n\n"
+
+
+def pieces(chat, msgs, date=DATE, reasoning=None):
+    """The text with contents as they are, in pieces, and whether each carries loss: every assistant's, or with
+    reasoning it and the last one's."""
     system = msgs[0]["content"] if msgs[0]["role"] == "system" else ""
     rest = msgs[1:] if system else msgs
     if chat in ("chatml", "qwen3"):
@@ -130,27 +143,37 @@ def pieces(chat, msgs, date=DATE):
         yield head.format("model" if chat == "gemma" and m["role"] == "assistant" else m["role"]), False
         if chat == "gemma" and i == 0 and system:
             yield system + "\n\n", False
-        if chat == "qwen3" and i == len(rest) - 1:
+        last = i == len(rest) - 1
+        if last and reasoning:
+            yield thought(reasoning), True
+        elif last and chat == "qwen3":
             yield "<think>\n\n</think>\n\n", False
-        yield m["content"] + end, m["role"] == "assistant"
+        yield m["content"] + end, m["role"] == "assistant" and (last or not reasoning)
         yield after, False
 
 
-def expected(tokenizer, chat, msgs):
+def expected(tokenizer, chat, msgs, reasoning=None):
     """Ids, and the places that carry loss: tokens whose last character lies in an assistant's content, and
     the end token after it."""
+    plain = msgs
+    if reasoning:
+        answer = dict(msgs[-1], reasoning_content=reasoning) if chat == "qwen3" else dict(msgs[-1], content=thought(reasoning) + msgs[-1]["content"])
+        msgs = msgs[:-1] + [answer]
     ids = tokenizer.apply_chat_template(msgs, tokenize=True, return_dict=False, date_string=DATE)
     assert isinstance(ids, list) and all(isinstance(i, int) for i in ids), "ids asked for, not a mapping"
     text = tokenizer.apply_chat_template(msgs, tokenize=False, date_string=DATE)
     enc = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     assert enc["input_ids"] == ids, "the rendered text encodes to other ids than the template call gave"
     trained, at = set(), 0
-    for piece, loss in pieces(chat, msgs):
+    for piece, loss in pieces(chat, plain, DATE, reasoning):
         assert text.startswith(piece, at), "the rendered text is not made of the messages"
         if loss:
             trained.update(range(at, at + len(piece)))
         at += len(piece)
     assert at == len(text)
+    if reasoning:
+        asked = tokenizer.apply_chat_template(msgs[:-1], tokenize=False, date_string=DATE, add_generation_prompt=True)
+        assert text.startswith(asked) and min(trained) == len(asked), "loss does not begin where the generation prompt ends"
     return ids, [end > start and end - 1 in trained for start, end in enc["offset_mapping"]]
 
 
@@ -170,6 +193,34 @@ def rows(args, name, chat, engine, trajectories):
     return train
 
 
+def samples(args, name, chat, engine, kept):
+    """The rows of samples: a conversation each, with its reasoning."""
+    lines = [json.dumps({"system": system_text(t), "turns": t["turns"], "reasoning": reasoning_of(t)}) for t in kept]
+    got = subprocess.run([str(args.samples[engine]), engine, str(args.tokenizer / "tokenizer.json"), chat, DATE],
+                         input="\n".join(lines).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if got.returncode:
+        sys.exit(f"samples, {name}: exit {got.returncode}\n{got.stderr.decode()}")
+    return [json.loads(line) for line in got.stdout.decode().split("\n") if line]
+
+
+def reasoning_of(t):
+    """Text of a conversation's own, in the place of reasoning: no template would trim or cut it."""
+    text = f"The call is {t['turns'][-1]['action'][:400]}\n\nBefore it stands {t['turns'][0]['observation'][-400:]}"
+    return text.replace("</think>", "").strip() or "nothing"
+
+
+def differing_samples(args, name, chat, engine, tokenizer, kept):
+    """How many samples an engine gives other ids, or trains in other places."""
+    rows, bad = samples(args, name, chat, engine, kept), 0
+    assert len(rows) == len(kept), f"{len(rows)} rows for {len(kept)} samples"
+    for row, t in zip(rows, kept):
+        ids, loss = expected(tokenizer, chat, messages(t), reasoning_of(t))
+        if row["ids"] != ids or row["labels"] != [i if l else -100 for i, l in zip(ids, loss)]:
+            bad += 1
+            print(f"  differs: sample, {name} {chat} {engine} {t['id']}", file=sys.stderr)
+    return bad
+
+
 def compare(args, family, name, chat, tokenizer, trajectories, control):
     kept, forged = [], 0
     for n, t in enumerate(trajectories):
@@ -179,9 +230,12 @@ def compare(args, family, name, chat, tokenizer, trajectories, control):
             continue
         kept.append(t)
     if not kept:
-        return 0, forged, 0, 0
+        return 0, 0, forged, 0, 0
     want = [expected(tokenizer, chat, messages(t)) for t in kept]
-    return len(kept), forged, sum(len(ids) for ids, _ in want), sum(differing(args, name, chat, engine, kept, want) for engine in args.engines)
+    answered = [t for t in kept if t["turns"][-1]["observation"]]  # the line feeds before an empty answer are trimmed
+    bad = sum(differing(args, name, chat, engine, kept, want) + differing_samples(args, name, chat, engine, tokenizer, answered)
+              for engine in args.engines)
+    return len(kept), len(answered), forged, sum(len(ids) for ids, _ in want), bad
 
 
 def differing(args, name, chat, engine, kept, want):
@@ -278,6 +332,14 @@ def main():
     print("parity: ok, no conversation was left out but those with forged control text")
 
 
+def built(work, engine):
+    """scripts/samples with an engine."""
+    flags = parity_ids.HF_FLAGS if engine == "hf" else []
+    binary = work / f"samples-{engine}"
+    subprocess.run(["go", "build", *flags, "-o", str(binary), "./scripts/samples"], cwd=parity_ids.ROOT, check=True)
+    return binary
+
+
 def whole_family(args, name, found):
     """Compares every source's conversations in every chat format of a family; false when one differs."""
     published = fetch_tokenizer.FAMILIES[FAMILIES[name][0]]
@@ -285,17 +347,18 @@ def whole_family(args, name, found):
     if not args.engines:
         print(f"  {name}: left out: it needs the engine {' or '.join(published.engines)} (make hf)")
         return True
+    args.samples = {engine: built(args.work, engine) for engine in args.engines}
     args.tokenizer, tokenizer, templates = family(name, args.work)
     control = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special] + list(published.control)
-    total = [0, 0, 0, 0]
-    print(f"  {name + ', ' + ' and '.join(args.engines):<26}{'conversations':>14}{'forged':>8}{'tokens':>10}{'different':>11}")
+    total = [0] * 5
+    print(f"  {name + ', ' + ' and '.join(args.engines):<26}{'conversations':>14}{'samples':>9}{'forged':>8}{'tokens':>10}{'different':>11}")
     for source, trajectories in found:
         for chat, tokenizer.chat_template in templates if trajectories else ():
             got = compare(args, name, source, chat, tokenizer, trajectories, control)
             total = [a + b for a, b in zip(total, got)]
-            print(f"    {source:<14}{chat:<10}{got[0]:>12}{got[1]:>8}{got[2]:>10}{got[3]:>11}")
-    print(f"    {'all':<24}{total[0]:>12}{total[1]:>8}{total[2]:>10}{total[3]:>11}")
-    return not total[3] and total[0] > 0
+            print(f"    {source:<14}{chat:<10}{got[0]:>12}{got[1]:>9}{got[2]:>8}{got[3]:>10}{got[4]:>11}")
+    print(f"    {'all':<24}{total[0]:>12}{total[1]:>9}{total[2]:>8}{total[3]:>10}{total[4]:>11}")
+    return not total[4] and total[0] > 0 and total[1] > 0
 
 
 if __name__ == "__main__":
