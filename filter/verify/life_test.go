@@ -59,14 +59,14 @@ func TestSandboxCancelled(t *testing.T) {
 
 // TestSandboxDiesWithTurnmill: a process that is killed while its program runs takes the program with it.
 func TestSandboxDiesWithTurnmill(t *testing.T) {
-	s := sandbox(t)
 	const variable = "TURNMILL_TEST_MARK"
 	if mark := os.Getenv(variable); mark != "" {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := definition(t, "#!/bin/sh\nsleep 60\n", `,"args":["`+mark+`"]`).Check(ctx, s, Case{})
+		_, err := definition(t, "#!/bin/sh\nsleep 60\n", `,"args":["`+mark+`"]`).Check(ctx, opened(), Case{})
 		t.Fatal(err)
 	}
+	sandbox(t)
 	mark := fmt.Sprintf("mark-%d-dies", os.Getpid())
 	child := exec.Command(os.Args[0], "-test.run", "^TestSandboxDiesWithTurnmill$")
 	child.Env = append(os.Environ(), variable+"="+mark)
@@ -102,6 +102,10 @@ func TestSandboxAbsent(t *testing.T) {
 	broken := filepath.Join(dir, "bwrap")
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
+	}
+	if got, err := definition(t, "#!/bin/sh\nexit 0", "").Check(ctx, &Sandbox{bwrap: broken}, Case{}); err != nil || got.State != Refused ||
+		!strings.Contains(got.Detail, "the sandbox itself failed") {
+		t.Errorf("a sandbox that breaks after it was opened: %v, %v", got, err)
 	}
 	for name, test := range map[string]struct {
 		box  *Sandbox

@@ -40,7 +40,7 @@ func (s *Sandbox) run(ctx context.Context, p *program, in io.Reader) (ending, er
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	leash := &leash{}
 	out := &meter{left: p.limits.Output, over: leash.pull}
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", []string{"PATH=/usr/bin:/bin"}, attributes()
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", []string{"PATH=/usr/bin:/bin"}, s.identity
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &stream{meter: out}, &stream{meter: out, keep: 4 << 10}
 	cmd.ExtraFiles = []*os.File{source, infoW, list} // in the order of their numbers
 	cmd.Cancel = func() error { leash.late(); return nil }

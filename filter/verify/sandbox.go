@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -21,9 +22,10 @@ import (
 //	      prlimit                          processes, memory, CPU, file size, open files; then becomes
 //	        /verifier/program ARG...
 type Sandbox struct {
-	bwrap   string
-	temp    string
-	refusal string
+	bwrap    string
+	temp     string
+	identity *syscall.SysProcAttr // whom bwrap runs as; only read
+	refusal  string
 }
 
 // SandboxOptions say where things are.
@@ -58,18 +60,33 @@ func OpenSandbox(ctx context.Context, opt SandboxOptions) *Sandbox {
 			s.bwrap = path
 		}
 	}
+	var first string
+	for _, s.identity = range identities() {
+		why := s.try(ctx)
+		if why == "" {
+			return s
+		}
+		if first == "" {
+			first = why
+		}
+	}
+	return RefuseSandbox(first)
+}
+
+// try says what does not work, "" when all does.
+func (s *Sandbox) try(ctx context.Context) string {
 	v, err := probe(2).check(ctx, s, Case{})
 	switch {
 	case err != nil:
-		return RefuseSandbox("the sandbox could not be tried out: " + err.Error())
+		return "the sandbox could not be tried out: " + err.Error()
 	case v.State != Pass:
-		return RefuseSandbox("bubblewrap makes no sandbox here (" + string(v.State) + ": " + v.Detail +
-			"); install bubblewrap 0.8 or later and allow user namespaces for ordinary users (in a container: a seccomp profile with unshare, mount and pivot_root)")
+		return "bubblewrap makes no sandbox here (" + string(v.State) + ": " + v.Detail +
+			"); install bubblewrap 0.8 or later and allow user namespaces for ordinary users (in a container: a seccomp profile with unshare, mount and pivot_root)"
 	}
 	if v, err = probe(1).check(ctx, s, Case{}); err != nil || v.State != Crashed {
-		return RefuseSandbox(fmt.Sprintf("the limit on processes does not hold here (%s: %s, %v); it needs Linux 5.14 or later", v.State, v.Detail, err))
+		return fmt.Sprintf("the limit on processes does not hold here (%s: %s, %v); it needs Linux 5.14 or later", v.State, v.Detail, err)
 	}
-	return s
+	return ""
 }
 
 // RefuseSandbox returns a sandbox that runs nothing.

@@ -11,12 +11,14 @@ import (
 // user that a namespace maps to it.
 const nobody = 65534
 
-// attributes make root become nobody before bwrap starts.
-func attributes() *syscall.SysProcAttr {
+// identities are the users that a sandbox may run as, the best first. A root that is none outside its own
+// namespace, as in a container without privileges, may not be able to become nobody, and is bound as it is.
+func identities() []*syscall.SysProcAttr {
+	own := &syscall.SysProcAttr{}
 	if os.Geteuid() != 0 {
-		return &syscall.SysProcAttr{}
+		return []*syscall.SysProcAttr{own}
 	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody, Groups: []uint32{}}}
+	return []*syscall.SysProcAttr{{Credential: &syscall.Credential{Uid: nobody, Gid: nobody, Groups: []uint32{}}}, own}
 }
 
 // machine has the numbers of one architecture's system calls. linux/audit.h, asm/unistd.h.

@@ -1,12 +1,35 @@
 package verify
 
 import (
+	"context"
 	"encoding/binary"
+	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
+
+// TestSandboxOfRoot: a sandbox that root stays root in is refused, since no limit on processes binds there; only in
+// a user namespace is root bound like anyone.
+func TestSandboxOfRoot(t *testing.T) {
+	s := sandbox(t)
+	outside, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 || strings.Join(strings.Fields(string(outside)), " ") != "0 0 4294967295" {
+		t.Skip("not root of the machine")
+	}
+	s.identity = &syscall.SysProcAttr{}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if why := s.try(ctx); !strings.Contains(why, "the limit on processes does not hold here") {
+		t.Errorf("got %q", why)
+	}
+}
 
 // verdictOf runs a filter of the four instructions that seccompList uses.
 func verdictOf(t *testing.T, list []byte, arch, call uint32) uint32 {

@@ -8,6 +8,6 @@ import (
 	"syscall"
 )
 
-func attributes() *syscall.SysProcAttr { return nil }
+func identities() []*syscall.SysProcAttr { return []*syscall.SysProcAttr{nil} }
 
 func seccompFile() (*os.File, error) { return nil, errors.New("programs run on Linux alone") }
