@@ -57,7 +57,7 @@ func (j *Journal) Append(entries ...Entry) error {
 
 // gather adds an entry to a batch that is not yet written.
 func (j *Journal) gather(b *batch, e *Entry) {
-	if old, known := j.index[e.Key]; known && old.answer() {
+	if old, known := j.index[shorten(e.Key)]; known && old.answer() {
 		j.stats.Duplicates++
 		return
 	}

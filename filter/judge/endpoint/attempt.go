@@ -45,8 +45,8 @@ func (c *Client) attempt(ctx context.Context, request []byte, limit time.Duratio
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	if c.o.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+string(c.o.Key))
+	if key := c.o.Key.value(); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -112,17 +112,17 @@ const shortestScrubbed = 6
 
 // scrub takes the key out of what a server echoes.
 func (c *Client) scrub(s string) string {
-	if len(c.o.Key) < shortestScrubbed {
-		return s
+	if key := c.o.Key.value(); len(key) >= shortestScrubbed {
+		return strings.ReplaceAll(s, key, shownSecret)
 	}
-	return strings.ReplaceAll(s, string(c.o.Key), c.o.Key.String())
+	return s
 }
 
 func (c *Client) scrubBytes(b []byte) []byte {
-	if len(c.o.Key) < shortestScrubbed || !bytes.Contains(b, []byte(c.o.Key)) {
-		return b
+	if key := []byte(c.o.Key.value()); len(key) >= shortestScrubbed && bytes.Contains(b, key) {
+		return bytes.ReplaceAll(b, key, []byte(shownSecret))
 	}
-	return bytes.ReplaceAll(b, []byte(c.o.Key), []byte(c.o.Key.String()))
+	return b
 }
 
 func (c *Client) scrubbed(f *failure) *failure {

@@ -138,8 +138,8 @@ func (g *gate) leave(p pass, f *failure, used Spent) {
 	g.notify()
 }
 
-// slow halves the limit and sets the cool-down. Without Retry-After it grows from one 429 to the next, but not for
-// those that were sent together.
+// slow halves the limit and sets the cool-down: as told, but never so short that the endpoint is asked without pause.
+// Without Retry-After it grows from one 429 to the next, but not for those that were sent together.
 func (g *gate) slow(p pass, f *failure, now time.Time) {
 	again := p.epoch != g.epoch
 	if !again {
@@ -147,9 +147,13 @@ func (g *gate) slow(p pass, f *failure, now time.Time) {
 		g.limit = max(g.limit/2, 1)
 	}
 	wait := f.after
-	if wait < 0 && f.remedy == limited && !again {
+	switch {
+	case f.remedy != limited || again:
+	case wait < 0:
 		wait = g.jittered(g.crowded)
 		g.crowded++
+	default:
+		wait = max(wait, g.jittered(0))
 	}
 	if until := now.Add(wait); wait > 0 && until.After(g.cool) {
 		g.cool = until

@@ -31,15 +31,15 @@ type Durable interface {
 //	 "model":"m","usage":{"prompt_tokens":9,"completion_tokens":7,"reasoning_tokens":3},"error":"","attempts":1,"crc32c":"89abcdef"}
 //
 // Lines are added and never changed. Of several with one key the first with an answer (complete, truncated, refused)
-// counts, and before there is one the last failure. No time stands in it. In memory an entry is its key and its
-// offset, 40 bytes and the map's room; replies are read back from the file. It is safe for concurrent use.
+// counts, and before there is one the last failure. No time stands in it. In memory an entry is half its key and its
+// offset, 24 bytes and the map's room, 60 at most; replies are read back from the file. It is safe for concurrent use.
 type Journal struct {
 	file File
 	name string
 
 	mu      sync.Mutex
 	turn    *sync.Cond
-	index   map[Key]place
+	index   map[short]place
 	end     int64
 	lines   int64
 	spent   Spent
@@ -48,6 +48,12 @@ type Journal struct {
 	err     error // after a failed write or sync nothing more is written
 	stats   JournalStats
 }
+
+// short is the half of a key that the index holds. Two keys with one half do not come up by chance, and reading back
+// compares the whole.
+type short [16]byte
+
+func shorten(k Key) short { return short(k[:16]) }
 
 // place is an entry's offset, doubled, and 1 more for an answer.
 type place int64
@@ -74,7 +80,7 @@ type JournalStats struct {
 // OpenJournal reads a journal's keys. A last line without its line feed was never synced and is cut off. Any other fault
 // is a *CorruptError.
 func OpenJournal(f File, name string) (*Journal, error) {
-	j := &Journal{file: f, name: name, index: map[Key]place{}, next: &batch{}}
+	j := &Journal{file: f, name: name, index: map[short]place{}, next: &batch{}}
 	j.turn = sync.NewCond(&j.mu)
 	var doc jsonscan.Doc
 	r := newLines(f)
@@ -120,7 +126,7 @@ func (e *CorruptError) Unwrap() []error { return []error{e.Err, turnmill.ErrCorr
 
 // note makes a line count, or not.
 func (j *Journal) note(k Key, p place) {
-	old, known := j.index[k]
+	old, known := j.index[shorten(k)]
 	switch {
 	case !known:
 		j.stats.Entries++
@@ -134,7 +140,7 @@ func (j *Journal) note(k Key, p place) {
 	if !p.answer() {
 		j.stats.Failed++
 	}
-	j.index[k] = p
+	j.index[shorten(k)] = p
 }
 
 // Lookup returns the reply to a request, and whether there is an entry. One of state failed or timeout is one.
@@ -146,7 +152,7 @@ func (j *Journal) Lookup(kind string, r *turnmill.Request) (turnmill.Reply, bool
 // find reads the entry of a key back; the offset is -1 where there is none.
 func (j *Journal) find(k Key) (Entry, int64, error) {
 	j.mu.Lock()
-	p, known := j.index[k]
+	p, known := j.index[shorten(k)]
 	j.mu.Unlock()
 	if !known {
 		return Entry{}, -1, nil

@@ -19,25 +19,42 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) (stop func() bool)
 }
 
-// Secret is a key that no print, log or file shows.
-type Secret string
+// Secret is a key that no print, log or file shows, however deep it lies in what is printed. The zero value is none.
+type Secret struct{ key *string } // a pointer, because fmt reads unexported fields without asking String
+
+// NewSecret hides a key.
+func NewSecret(key string) Secret {
+	if key == "" {
+		return Secret{}
+	}
+	return Secret{&key}
+}
+
+func (s Secret) value() string {
+	if s.key == nil {
+		return ""
+	}
+	return *s.key
+}
+
+const shownSecret = "[key]"
 
 // String returns a placeholder, as all ways of printing do.
-func (Secret) String() string { return "[key]" }
+func (Secret) String() string { return shownSecret }
 
 // GoString is String for %#v.
-func (Secret) GoString() string { return "[key]" }
+func (Secret) GoString() string { return shownSecret }
 
 // MarshalText is String for JSON and YAML.
-func (Secret) MarshalText() ([]byte, error) { return []byte("[key]"), nil }
+func (Secret) MarshalText() ([]byte, error) { return []byte(shownSecret), nil }
 
 // LogValue is String for slog.
-func (Secret) LogValue() slog.Value { return slog.StringValue("[key]") }
+func (Secret) LogValue() slog.Value { return slog.StringValue(shownSecret) }
 
 // Options say how one endpoint is asked. Zero values take the defaults.
 type Options struct {
 	URL    string         // base address, as OPENAI_BASE_URL: "https://host/v1"; requests go to URL/chat/completions
-	Key    Secret         // sent as bearer token; "" sends none
+	Key    Secret         // sent as bearer token; the zero value sends none
 	Clock  Clock          // required
 	Jitter func() float64 // required: from 0 up to 1, called by one goroutine at a time
 
@@ -96,7 +113,7 @@ func (o Options) Validate() error {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		bad(true, "the address of %s has a user, a query or a fragment; try it without, and give the key as key", u.Host)
 	}
-	for _, b := range []byte(o.Key) {
+	for _, b := range []byte(o.Key.value()) {
 		if b <= ' ' || b >= 0x7F {
 			bad(true, "the key holds characters that no key has; copy it again")
 			break

@@ -19,7 +19,7 @@ import (
 	"github.com/turnmill/turnmill"
 )
 
-const testKey = Secret("sk-test-0123456789abcdef")
+const testKey = "sk-test-0123456789abcdef"
 
 // jumpClock is a clock whose sleeper wakes at once, with the time moved on to when it would have. Timers, which guard
 // what really waits on the network, run fifty times faster.
@@ -98,7 +98,7 @@ func (s *faultServer) serve(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Messages []turnmill.Message
 	}
-	if err := json.Unmarshal(body, &q); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+string(testKey) {
+	if err := json.Unmarshal(body, &q); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+testKey {
 		http.Error(w, "bad test request: "+string(body), http.StatusTeapot)
 		return
 	}
@@ -124,6 +124,10 @@ func answer(text string) string {
 func (s *faultServer) fault(w http.ResponseWriter, r *http.Request, name, fault string, left func()) {
 	kind, arg, _ := strings.Cut(fault, "-")
 	switch kind {
+	case "half", "close", "huge", "hang", "drip", "silent":
+		left() // the client is done with it before the handler is
+	}
+	switch kind {
 	case "ok":
 		io.WriteString(w, answer(name))
 	case "429", "500", "503", "400", "401", "408", "409", "422":
@@ -145,7 +149,6 @@ func (s *faultServer) fault(w http.ResponseWriter, r *http.Request, name, fault 
 		w.WriteHeader(400)
 		io.WriteString(w, `{"error":{"message":"no","code":"content_filter"}}`)
 	case "hang":
-		left() // the client gives up first, and the server sees it later
 		<-r.Context().Done()
 	case "half":
 		w.Header().Set("Content-Length", "1000")
@@ -160,7 +163,6 @@ func (s *faultServer) fault(w http.ResponseWriter, r *http.Request, name, fault 
 	case "said":
 		io.WriteString(w, `{"error":{"message":"overloaded","code":503}}`)
 	case "drip", "silent":
-		left()
 		for i := 0; r.Context().Err() == nil && (kind == "drip" || i < 1); i++ {
 			io.WriteString(w, " ")
 			w.(http.Flusher).Flush()
@@ -172,7 +174,7 @@ func (s *faultServer) fault(w http.ResponseWriter, r *http.Request, name, fault 
 	case "redirect":
 		http.Redirect(w, r, "http://127.0.0.1:1/elsewhere", http.StatusTemporaryRedirect)
 	case "echo":
-		io.WriteString(w, answer(string(testKey)))
+		io.WriteString(w, answer(testKey))
 	case "cut":
 		io.WriteString(w, strings.Replace(answer(name), "stop", "length", 1))
 	case "nousage":
@@ -191,7 +193,7 @@ func (s *faultServer) heard() (posts int64, peak int) {
 
 // options are such that a test takes milliseconds.
 func (s *faultServer) options() Options {
-	return Options{URL: s.URL + "/v1", Key: testKey, Clock: s.clock, Jitter: func() float64 { return 0.5 }, Concurrency: 4,
+	return Options{URL: s.URL + "/v1", Key: NewSecret(testKey), Clock: s.clock, Jitter: func() float64 { return 0.5 }, Concurrency: 4,
 		Timeout: 1000 * time.Second, Idle: 500 * time.Second, MaxResponse: 100 << 10, BreakAfter: 1000, Grace: 200 * time.Second}
 }
 
