@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"math/bits"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -17,38 +16,18 @@ var interruptList string
 //go:embed leaks.txt
 var leakList string
 
-// interrupts and leaks are constants of the program, compiled once; regexp.Regexp is safe for concurrent use.
+// interrupts and leaks are constants of the program, read once.
 var (
-	interrupts = compile(interruptList)
-	leaks      = compile(leakList)
+	interrupts = readPhrases(interruptList)
+	leaks      = readPhrases(leakList)
 )
 
-// compile joins the lines of a list into one expression, in their order. A list of ours that does not compile
-// fails every test.
-func compile(list string) *regexp.Regexp {
-	var lines []string
-	for line := range strings.Lines(list) {
-		if line = strings.TrimRight(line, "\r\n"); line != "" && line[0] != '#' {
-			lines = append(lines, "(?:"+line+")")
-		}
-	}
-	return regexp.MustCompile("(?im:" + strings.Join(lines, "|") + ")")
-}
-
 // Interrupts returns where a chain of thought stops itself, as byte ranges, in order and apart.
-func Interrupts(reasoning string) []turnmill.Span { return find(interrupts, reasoning) }
+func Interrupts(reasoning string) []turnmill.Span { return interrupts.find(reasoning) }
 
 // Leaks returns where a chain of thought speaks of an answer that it must not have seen. They are reported;
 // nothing is dropped for them.
-func Leaks(reasoning string) []turnmill.Span { return find(leaks, reasoning) }
-
-func find(re *regexp.Regexp, text string) []turnmill.Span {
-	var spans []turnmill.Span
-	for _, m := range re.FindAllStringIndex(text, -1) {
-		spans = append(spans, turnmill.Span{Start: int32(m[0]), End: int32(m[1])})
-	}
-	return spans
-}
+func Leaks(reasoning string) []turnmill.Span { return leaks.find(reasoning) }
 
 // Reasonings adds up what chains of thought look like, by domain. It merges. Report, section 7.1.
 type Reasonings map[turnmill.Domain]*Reasoning

@@ -11,9 +11,9 @@ func TestInterrupts(t *testing.T) {
 		"The file is there. Wait! It was removed in turn 3.":                            "Wait!",
 		"Wait, no. The directory is empty.":                                             "Wait, no",
 		"so it prints 3 lines... wait - 4 lines.":                                       "wait - ",
-		"No, wait! Hold on. Hmm, the prompt is missing.":                                "No, wait!|Hold on.|Hmm,",
+		"No, wait! Hold on. Hmm, the prompt is missing.":                                "No, wait|Hold on.|Hmm,",
 		"WAIT! wait! Wait.":                                                             "WAIT!|wait!|Wait.",
-		"It works. Actually, the flag is -r.":                                           ". Actually,",
+		"It works. Actually, the flag is -r.":                                           "Actually,",
 		"Let me double-check the exit code. On second thought it is 1.":                 "Let me double-check|On second thought",
 		"The page says: please wait for the download. The agent waits; it was waiting.": "",
 		"It is actually running, and the user should hold on to the file.":              "",
@@ -35,12 +35,12 @@ func TestInterrupts(t *testing.T) {
 
 func TestLeaks(t *testing.T) {
 	for text, want := range map[string]string{
-		"The reference answer says 1999, so a snippet may hint at it.": "The reference answer",
+		"The reference answer says 1999, so a snippet may hint at it.": "reference answer says",
 		"reference answer is 12":                                                    "reference answer is",
 		"According to the expected output there are 4 lines.":                       "According to the expected output",
 		"The ground truth shows a 404.":                                             "ground truth",
-		"The actual output is a traceback, so I write one.":                         "The actual output is",
-		"I must not leak the answer here.":                                          "must not leak the answer",
+		"The actual output is a traceback, so I write one.":                         "actual output is",
+		"I must not leak the answer here.":                                          "not leak the answer",
 		"Results should tease without revealing the final answer.":                  "without revealing the final answer",
 		"参考答案是 1999 年，不能泄露答案。":                                                      "参考答案|不能泄露答案",
 		"The expected behaviour of ls is to list files; the output was redirected.": "",
