@@ -67,12 +67,12 @@ func (j *Journal) gather(b *batch, e *Entry) {
 
 // write puts whole lines behind the last ones, or nothing.
 func (j *Journal) write(lines []byte, end int64) error {
-	_, err := j.file.WriteAt(lines, end)
+	_, err := j.out.WriteAt(lines, end)
 	if err == nil {
-		err = j.file.Sync()
+		err = j.out.Sync()
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", j.name, errors.Join(err, j.file.Truncate(end)))
+		err = fmt.Errorf("%s: %w", j.name, errors.Join(err, j.out.Truncate(end)))
 	}
 	return err
 }

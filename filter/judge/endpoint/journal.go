@@ -11,7 +11,7 @@ import (
 	"github.com/turnmill/turnmill/internal/jsonscan"
 )
 
-// File is where a journal lies; *os.File is one, opened for reading and writing. pipelines names, opens, locks and
+// File is where a journal lies; *os.File is one, opened for reading and writing, not for appending. pipelines names, opens, locks and
 // closes it.
 type File interface {
 	io.ReaderAt
@@ -34,7 +34,8 @@ type Durable interface {
 // counts, and before there is one the last failure. No time stands in it. In memory an entry is half its key and its
 // offset, 24 bytes and the map's room, 60 at most; replies are read back from the file. It is safe for concurrent use.
 type Journal struct {
-	file File
+	in   io.ReaderAt
+	out  File // nil where it is only read
 	name string
 
 	mu      sync.Mutex
@@ -45,7 +46,7 @@ type Journal struct {
 	spent   Spent
 	next    *batch // what gathers while another is written
 	writing bool
-	err     error // after a failed write or sync nothing more is written
+	err     error // nothing is written: it is only read, or a write or sync failed
 	stats   JournalStats
 }
 
@@ -74,18 +75,34 @@ type JournalStats struct {
 	Failed     int64 // of those: failed or timeout
 	Superseded int64 // lines that no longer count: failures that were asked again
 	Duplicates int64 // lines that never counted, because their key had an answer
-	CutBytes   int64 // of a half last line that was cut off on opening
+	CutBytes   int64 // of a half last line, cut off by OpenJournal
 }
 
-// OpenJournal reads a journal's keys. A last line without its line feed was never synced and is cut off. Any other fault
-// is a *CorruptError.
+// OpenJournal reads a journal's keys, for one process that adds to it: the caller keeps others away. A last line without
+// its line feed was never synced and is cut off. Any other fault is a *CorruptError.
 func OpenJournal(f File, name string) (*Journal, error) {
-	j := &Journal{file: f, name: name, index: map[short]place{}, next: &batch{}}
+	j, err := ReadJournal(f, name)
+	if err != nil {
+		return nil, err
+	}
+	j.out, j.err = f, nil
+	if j.stats.CutBytes > 0 {
+		if err := errors.Join(f.Truncate(j.end), f.Sync()); err != nil {
+			return nil, fmt.Errorf("%s: cut off a half last line: %w", name, err)
+		}
+	}
+	return j, nil
+}
+
+// ReadJournal is OpenJournal for those who only read, perhaps while another process adds: a half last line is passed
+// over and stays, and the journal takes no entry.
+func ReadJournal(r io.ReaderAt, name string) (*Journal, error) {
+	j := &Journal{in: r, name: name, index: map[short]place{}, next: &batch{}, err: fmt.Errorf("%s: opened for reading", name)}
 	j.turn = sync.NewCond(&j.mu)
 	var doc jsonscan.Doc
-	r := newLines(f)
+	l := newLines(r)
 	for {
-		line, err := r.next()
+		line, err := l.next()
 		if err == io.EOF {
 			break
 		}
@@ -98,13 +115,9 @@ func OpenJournal(f File, name string) (*Journal, error) {
 		}
 		j.note(e.Key, at(j.end, answers(e.Reply.State)))
 		j.spent.add(Spent{Sent: int64(e.Attempts), Usage: e.Reply.Usage})
-		j.end, j.lines = r.offset, j.lines+1
+		j.end, j.lines = l.offset, j.lines+1
 	}
-	if j.stats.CutBytes = r.rest; r.rest > 0 {
-		if err := errors.Join(f.Truncate(j.end), f.Sync()); err != nil {
-			return nil, fmt.Errorf("%s: cut off a half last line: %w", name, err)
-		}
-	}
+	j.stats.CutBytes = l.rest
 	return j, nil
 }
 
@@ -157,7 +170,7 @@ func (j *Journal) find(k Key) (Entry, int64, error) {
 	if !known {
 		return Entry{}, -1, nil
 	}
-	line, err := readLine(j.file, p.offset())
+	line, err := readLine(j.in, p.offset())
 	if err != nil {
 		return Entry{}, -1, fmt.Errorf("%s: at offset %d: %w", j.name, p.offset(), err)
 	}

@@ -140,6 +140,25 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
+// TestReadJournal: who only reads changes nothing, not even a half line that another process is about to end.
+func TestReadJournal(t *testing.T) {
+	f := &memFile{}
+	appendAll(t, open(t, f), entry("a", turnmill.ReplyComplete, "x"), entry("b", turnmill.ReplyComplete, "y"))
+	f.data = f.data[:len(f.data)-5]
+	before := bytes.Clone(f.data)
+	j, err := ReadJournal(f, "j")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request("a")
+	if got, ok, err := j.Lookup("rollout", &r); !ok || err != nil || got.Text != "x" || j.Stats().Entries != 1 || j.Spent().Sent != 1 {
+		t.Errorf("%+v %v %v, %+v", got, ok, err, j.Stats())
+	}
+	if err := j.Append(entry("c", turnmill.ReplyComplete, "z")); err == nil || !bytes.Equal(f.data, before) {
+		t.Errorf("append: %v", err)
+	}
+}
+
 // TestPitfallR37: a second run asks nothing and leaves the journal as it is. Two queries with one prompt are asked each:
 // the id is part of the key.
 func TestPitfallR37(t *testing.T) {
