@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -114,4 +115,32 @@ func line(j Judgement) string {
 		text += " " + j.Strategy.String()
 	}
 	return text
+}
+
+// TestDocs: docs/judging.md names every state, and the examples of the scale that it gives are read so.
+func TestDocs(t *testing.T) {
+	b, err := os.ReadFile("../../docs/judging.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := Valid; int(s) < NumStates; s++ {
+		if !bytes.Contains(b, []byte("`"+s.String()+"`")) {
+			t.Errorf("docs/judging.md does not name %s", s)
+		}
+	}
+	_, scale, _ := strings.Cut(string(b), "The scale is strict. ")
+	four, off, _ := strings.Cut(scale, " are 4; ")
+	off, _, _ = strings.Cut(off, " are off the scale")
+	for want, list := range map[State]string{Valid: four, OutOfRange: off} {
+		values := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(list, -1)
+		if len(values) != 5 {
+			t.Errorf("docs/judging.md has %d examples of %s: %q", len(values), want, list)
+		}
+		for _, v := range values {
+			text := `{"format": ` + v[1] + `, "factuality": 4, "consistency": 4, "realism": 4, "quality": 4}`
+			if j := ParseScores(complete(text), Options{}); j.State != want || want == Valid && j.Scores != (Scores{4, 4, 4, 4, 4}) {
+				t.Errorf("docs/judging.md says that %s is %s; it is %s", v[1], want, j.State)
+			}
+		}
+	}
 }
