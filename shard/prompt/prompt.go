@@ -122,8 +122,8 @@ func SetSHA256(version string) (string, error) {
 // Pools returns the names of the pools: each has templates of its own, so that none shares one with another.
 func Pools() []string { return []string{"rl", "cpt", "sft"} }
 
-// Choose returns the template under which a pool asks about a trajectory: v0 for rl, v1 for cpt, and for sft
-// one of v2 to v11, each as likely as the others, by the trajectory's id. Report, section 3.1.2.
+// Choose returns the template under which a pool asks: v0 for rl, v1 for cpt, and for sft one of v2 to v11, each
+// as likely as the others, by the id of what is asked. Report, section 3.1.2.
 //
 // The draw is SHA-256 of "template", seed and id with a zero byte between each two. Its first eight bytes,
 // big-endian, are x, and the version is v(2 + floor(10x / 2^64)).
