@@ -107,7 +107,7 @@ func load(p *Plan, t *tokenizer) (*setup, error) {
 	s := &setup{plan: p, tokenizer: t}
 	var err error
 	if p.tokens() {
-		if s.chat, err = chat.New(p.Chat.Name, t, chat.Options{Date: p.Config.ChatDate}); err != nil {
+		if s.chat, err = chat.New(p.Chat.Name, t, p.chatOptions()); err != nil {
 			return nil, &UsageError{err}
 		}
 		if s.encoder, err = t.encoders(s.chat.Control()); err != nil {
@@ -145,6 +145,11 @@ func load(p *Plan, t *tokenizer) (*setup, error) {
 	}
 	s.profile = profile
 	return s, nil
+}
+
+// chatOptions are what the plan says of its chat format.
+func (p *Plan) chatOptions() chat.Options {
+	return chat.Options{Date: p.Config.ChatDate, Thinking: p.samples() && p.Config.SFT.ThinkPrompt}
 }
 
 // patternsHash names filter patterns by their content; nil are the built-in ones.

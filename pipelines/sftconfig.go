@@ -25,9 +25,11 @@ type SFTOptions struct {
 	Threshold string // least mean score of a winner, in decimals; equality keeps
 	Pairs     string // which rollouts are compared: above, all, tied, none
 	Loss      string // which part of an answer carries loss: both, reasoning, answer
-	Compat    bool   // the released evaluator's arithmetic of scores
-	Pool      string
-	Pools     Pools // which sources belong to which pool; nil: any to any
+	// ThinkPrompt: the prompt for an answer ends with the tag that opens reasoning, which is then not trained.
+	ThinkPrompt bool
+	Compat      bool // the released evaluator's arithmetic of scores
+	Pool        string
+	Pools       Pools // which sources belong to which pool; nil: any to any
 }
 
 // Pools names the sources of each pool, CPT, SFT and RL kept apart. Report, section 3.1.1.
@@ -55,14 +57,15 @@ func (p Pools) other(pool, source string) bool {
 
 // SFTConfig is what of the settings of sft changes bytes.
 type SFTConfig struct {
-	Targets   string `json:"targets"`
-	Samples   int    `json:"samples"`
-	Threshold string `json:"threshold"`
-	Pairs     string `json:"pairs"`
-	Loss      string `json:"loss"`
-	Compat    bool   `json:"compat"`
-	Pool      string `json:"pool"`
-	Pools     Pools  `json:"pools,omitempty"`
+	Targets     string `json:"targets"`
+	Samples     int    `json:"samples"`
+	Threshold   string `json:"threshold"`
+	Pairs       string `json:"pairs"`
+	Loss        string `json:"loss"`
+	ThinkPrompt bool   `json:"think-prompt"`
+	Compat      bool   `json:"compat"`
+	Pool        string `json:"pool"`
+	Pools       Pools  `json:"pools,omitempty"`
 }
 
 // DefaultSFT returns the defaults: the report's three rollouts, both orders of every pair, and one turn.
@@ -78,7 +81,7 @@ var (
 
 // config returns the part of the settings that stands in a plan, decimals in their least form.
 func (o *SFTOptions) config() *SFTConfig {
-	c := &SFTConfig{Targets: o.Targets, Samples: o.Samples, Threshold: o.Threshold, Pairs: o.Pairs, Loss: o.Loss, Compat: o.Compat,
+	c := &SFTConfig{Targets: o.Targets, Samples: o.Samples, Threshold: o.Threshold, Pairs: o.Pairs, Loss: o.Loss, ThinkPrompt: o.ThinkPrompt, Compat: o.Compat,
 		Pool: o.Pool, Pools: o.Pools}
 	if _, text, err := parseMean(c.Threshold); err == nil {
 		c.Threshold = text

@@ -199,7 +199,7 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 			return nil, err
 		}
 	}
-	format, err := chat.New(p.Chat.Name, model, chat.Options{Date: p.Config.ChatDate})
+	format, err := chat.New(p.Chat.Name, model, p.chatOptions())
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // sftFlags are the flags that sft alone has.
-var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "compat", "pool", "pools"}
+var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "pool", "pools"}
 
 // maskFlags are the flags of cpt that sft leaves out: what was chosen is trained, without a mask.
 var maskFlags = [...]string{"objective", "mask", "mask-table", "profile", "keep-thought", "beyond"}
@@ -62,6 +62,7 @@ func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Threshold, "threshold", q.Threshold, "least mean `X` of a winner's five scores, 0 to 5; equality keeps")
 	fs.StringVar(&q.Pairs, "pairs", q.Pairs, "`WHICH` rollouts are compared in pairs: above (the threshold), all, tied (the best mean), none")
 	fs.StringVar(&q.Loss, "loss", q.Loss, "`PART` of an answer that carries loss: both, reasoning, answer")
+	fs.BoolVar(&q.ThinkPrompt, "think-prompt", q.ThinkPrompt, "the model's prompt for an answer ends with <think>, as QwQ's, Qwen3-Thinking's and Qwen3.5's do: the tag is not trained")
 	fs.BoolVar(&q.Compat, "compat", false, "the released evaluator's arithmetic: scores clamped to 1-5, missing ones left out of the mean")
 	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is")
 	fs.StringVar(&o.pools, "pools", "", "YAML `FILE`: the sources of each pool; trajectories of other pools' sources are dropped")
