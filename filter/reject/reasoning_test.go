@@ -17,6 +17,7 @@ func TestInterrupts(t *testing.T) {
 		"Let me double-check the exit code. On second thought it is 1.":                 "Let me double-check|On second thought",
 		"The page says: please wait for the download. The agent waits; it was waiting.": "",
 		"It is actually running, and the user should hold on to the file.":              "",
+		"He scratch thatched roofs; there is no waiting, nor hmmming.":                  "",
 		"await foo(); waitpid(1); wait_for(x)":                                          "",
 		"等等，这里应该是空的。不对，文件还在。":                                                           "等等|不对，",
 		"等待页面加载。这不对应任何文件。":                                                              "",
