@@ -33,10 +33,10 @@ func figuresOf(ctx context.Context, root string, p *Plan, table *mask.Table, par
 		err := eachTurn(root, i, func(rows []stats.TurnRow) error {
 			for k := range rows {
 				r := &rows[k]
-				names.Add([figures.NumDimensions]string{r.Domain, r.Source, r.Agent, r.Tool})
+				names.Add(namesOf(r))
 			}
 			return context.Cause(ctx)
-		}, "domain", "source", "agent", "tool")
+		}, "domain", "source", "agent", "tool", "observed")
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,10 @@ func figuresOf(ctx context.Context, root string, p *Plan, table *mask.Table, par
 	for i := range partitions {
 		err := eachTurn(root, i, func(rows []stats.TurnRow) error {
 			for k := range rows {
-				t := turnOf(&rows[k], i, &keeps, p.tokens())
+				t, sound := turnOf(&rows[k], i, &keeps, p.tokens())
+				if !sound {
+					return fmt.Errorf("%s: %w: turn %d of trajectory %d has counts that cannot be", turnsPath(i), turnmill.ErrCorrupt, t.Index, t.Trajectory)
+				}
 				f.Add(&t)
 			}
 			return context.Cause(ctx)
@@ -61,10 +64,11 @@ func figuresOf(ctx context.Context, root string, p *Plan, table *mask.Table, par
 
 // figureColumns are those that the figures need.
 var figureColumns = []string{"record", "trajectory", "domain", "source", "agent", "tool", "action_words", "observation_words", "shared_words",
-	"action_chars", "observation_chars", "category", "keep", "kept", "status", "reason", "observation_tokens", "target_tokens", "trained_tokens", "kept_spans"}
+	"action_chars", "observation_chars", "category", "keep", "kept", "status", "reason", "observation_tokens", "target_tokens", "trained_tokens", "kept_spans",
+	"turn", "observed", "instructed", "perturbed", "state_words", "state_shared_words", "unseen_words", "answer_leaked"}
 
-// turnOf is a row of the turns table for the figures.
-func turnOf(r *stats.TurnRow, partition int, keeps *[turnmill.NumCategories]float64, tokens bool) figures.Turn {
+// turnOf is a row of the turns table for the figures, and whether its counts can be: the table may be another hand's.
+func turnOf(r *stats.TurnRow, partition int, keeps *[turnmill.NumCategories]float64, tokens bool) (_ figures.Turn, sound bool) {
 	category, known := turnmill.ParseCategory(r.Category)
 	t := figures.Turn{
 		Partition: partition, Record: r.Record, Trajectory: r.Trajectory, Domain: r.Domain, Source: r.Source, Agent: r.Agent, Tool: r.Tool,
@@ -75,7 +79,30 @@ func turnOf(r *stats.TurnRow, partition int, keeps *[turnmill.NumCategories]floa
 		ExpectedTokens: expectedTokens(r),
 	}
 	t.Kept = maskCount(r, mask.ModeTurn, tokens).KeptTurns > 0
-	return t
+	t.Index, t.Observed = int64(r.Turn), provenanceOf(r)
+	t.Instructed, t.Perturbed = r.Instructed != nil && *r.Instructed, r.Perturbed != nil && *r.Perturbed
+	t.Judged, t.Leaked = r.AnswerLeaked != nil, r.AnswerLeaked != nil && *r.AnswerLeaked
+	if t.Measured = r.UnseenWords != stats.NotCounted; t.Measured {
+		t.Unseen = int64(r.UnseenWords)
+	}
+	if t.HasState = r.StateWords != stats.NotCounted; t.HasState {
+		t.StateShared = int64(r.StateSharedWords)
+	}
+	least := min(t.SharedWords, t.StateShared, t.Unseen, t.ActionChars, t.ObservationChars)
+	return t, least >= 0 && t.SharedWords <= min(t.ActionWords, t.ObservationWords) && max(t.StateShared, t.Unseen) <= t.ObservationWords
+}
+
+// namesOf returns a row's name in each dimension.
+func namesOf(r *stats.TurnRow) [figures.NumDimensions]string {
+	return [figures.NumDimensions]string{r.Domain, r.Source, r.Agent, r.Tool, provenanceOf(r)}
+}
+
+// provenanceOf names who answered.
+func provenanceOf(r *stats.TurnRow) string {
+	if r.Observed == nil {
+		return ""
+	}
+	return strconv.FormatBool(*r.Observed)
 }
 
 // keepsOf returns the ratio of each category, whatever the mode makes of it.

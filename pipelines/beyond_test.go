@@ -3,6 +3,7 @@ package pipelines
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,6 +68,31 @@ doc/0 target observed=- instructed=- perturbed=- words=0 state=-1 shared=-1 nove
 	if diff := cmp.Diff(want, strings.Join(got, "\n")); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
+	for _, row := range []string{
+		`<tr data-name="the whole"><th scope="row"><a href="#whole">The whole</a></th><td class="r">4</td>`, // with a state
+		`data-turns="3" data-words="9" data-unseen="5"`,                                                     // turn 0
+		`<td class="r">4</td><td class="r">1 <small>25%</small></td><td class="r">1 <small>25%</small></td><td class="r">2 <small>50%</small></td>` + // who answered
+			`<td class="r">2 <small>50%</small></td><td class="r">1 <small>25%</small></td><td class="r">6</td><td class="r">3</td>`,
+		`<td class="r">1</td><td class="r">2</td><td class="r">1</td><td class="r"><a href="#ex-domain-`, // answers that leak
+	} {
+		if !strings.Contains(reportOn(t, o), row) {
+			t.Errorf("the report does not say %s", row)
+		}
+	}
+	o = with(t, o, func(o *Options) { o.Beyond = "off" })
+	mustRun(t, o)
+	if page := reportOn(t, o); !strings.Contains(page, "<code>--beyond on</code>") || strings.Contains(page, `data-beyond="unseen"`) {
+		t.Error("the report of a run without --beyond does not say so, or has figures")
+	}
+}
+
+func reportOn(t *testing.T, o Options) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(o.Output, reportPath))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
 }
 
 // TestBeyondIsAsked: cpt counts none of it unless it is told to, an audit all unless it is told not to; and the rows
@@ -135,7 +161,7 @@ func TestForgedBeyond(t *testing.T) {
 		oneTurn("instructed is null", target, func(r *stats.TurnRow) { r.Instructed = nil }),
 		oneTurn("perturbed of one turn", target, func(r *stats.TurnRow) { r.Perturbed = stats.Bool(!*r.Perturbed) }),
 		byInputs(whole("perturbed of a trajectory", func(r *stats.TurnRow) { r.Perturbed = stats.Bool(!*r.Perturbed) })),
-		byInputs(whole("observed of a trajectory", func(r *stats.TurnRow) { r.Observed = stats.Bool(false) })),
+		{name: "observed of a trajectory", file: "examples/", forge: whole("", func(r *stats.TurnRow) { r.Observed = stats.Bool(false) }).forge},
 		oneTurn("a document is observed", document, func(r *stats.TurnRow) { r.Observed = stats.Bool(true) }),
 		oneTurn("a document has unseen words", document, func(r *stats.TurnRow) { r.UnseenWords = 0 }),
 		oneTurn("a filtered turn has unseen words", droppedAlone, func(r *stats.TurnRow) { r.UnseenWords = 0 }),
@@ -150,6 +176,7 @@ func TestForgedBeyond(t *testing.T) {
 		byInputs(oneTurn("fewer unseen words", plain, func(r *stats.TurnRow) { r.UnseenWords-- })),
 		byInputs(oneTurn("state words", onScreen, func(r *stats.TurnRow) { r.StateWords += 100 })),
 		oneTurn("answer judged in one turn", func(r *stats.TurnRow) bool { return plain(r) && r.AnswerLeaked == nil }, func(r *stats.TurnRow) { r.AnswerLeaked = stats.Bool(false) }),
-		byInputs(oneTurn("answer leaked", judged, func(r *stats.TurnRow) { r.AnswerLeaked = stats.Bool(true) })),
+		{name: "answer leaked", file: "examples/", forge: func(f *forger) { f.turn(judged, func(r *stats.TurnRow) { r.AnswerLeaked = stats.Bool(true) }) }},
+		oneTurn("counts that no figure has room for", onScreen, func(r *stats.TurnRow) { r.SharedWords = r.ObservationWords + 9 }),
 	})
 }

@@ -129,6 +129,7 @@ const (
 	droppedKind    = "dropped: "
 	contextKind    = "context: "
 	repetitiveKind = "repetitive"
+	leakedKind     = "leaked answer"
 )
 
 // of returns the kinds of a turn, valid until the next call. They follow from the turn's row.
@@ -148,6 +149,9 @@ func (k *kinder) of(row *stats.TurnRow) []figures.Kind {
 		if row.Category == turnmill.CategoryOther.String() && c.ObservationWords > 0 && 2*(c.ObservationWords-c.SharedWords) < c.ObservationWords {
 			k.add(row, repetitiveKind)
 		}
+		if row.AnswerLeaked != nil && *row.AnswerLeaked {
+			k.add(row, leakedKind)
+		}
 	case row.Status == turnmill.StatusDropped.String():
 		k.add(row, droppedKind+row.Reason)
 	default:
@@ -158,7 +162,7 @@ func (k *kinder) of(row *stats.TurnRow) []figures.Kind {
 
 // add adds a kind of each dimension.
 func (k *kinder) add(row *stats.TurnRow, what string) {
-	for d, name := range [figures.NumDimensions]string{row.Domain, row.Source, row.Agent, row.Tool} {
+	for d, name := range namesOf(row) {
 		k.kinds = append(k.kinds, figures.Kind{Of: figures.Dimension(d).String(), Name: figures.Name(name), What: what})
 	}
 }

@@ -28,17 +28,22 @@ class Report(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.groups = {}  # (dimension, title) -> {"cards": {name: text}, "rows": {category: [cells]}}
+        self.beyond = {}  # table -> {row: [cells]}, of what the mask does not look at; a cell with counts is their dict
+        self.table, self.counts = None, None
         self.group, self.cells, self.text, self.term = None, None, None, None
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
+        if tag == "table":
+            self.table = attrs.get("data-beyond")
         if "data-group" in attrs:
             self.group = {"cards": {}, "rows": {}}
             self.groups[(attrs["data-group"], attrs["data-name"])] = self.group
         elif tag == "tr":
-            self.cells = [attrs["data-category"]] if "data-category" in attrs else None
+            self.cells = next(([attrs[a]] for a in ("data-category", "data-name") if a in attrs), None)
         elif tag in ("td", "dt", "dd"):
             self.text = ""
+            self.counts = {k[5:]: int(v) for k, v in attrs.items() if k.startswith("data-") and v.isdigit()}
         elif tag == "small":
             self.text, self.kept = None, self.text
 
@@ -46,7 +51,10 @@ class Report(html.parser.HTMLParser):
         if tag == "small":
             self.text = self.kept
         elif tag == "td" and self.cells is not None:
-            self.cells.append(self.text.strip())
+            self.cells.append(self.counts or self.text.strip())
+        elif tag == "tr" and self.cells is not None and self.table:
+            self.beyond.setdefault(self.table, {})[self.cells[0]] = self.cells[1:]
+            self.cells = None
         elif tag == "tr" and self.cells is not None and self.group is not None:
             self.group["rows"][self.cells[0]] = self.cells[1:]
             self.cells = None
@@ -132,6 +140,8 @@ class Audit:
             names = [d[0] for d in self.db.description]
             r = dict(zip(names, row))
             dimension, name = next(((d, r[d]) for d in ("domain", "source", "agent", "tool") if r[d] is not None), ("whole", ""))
+            if r["observed"] is not None:
+                dimension, name = "provenance", "observed" if r["observed"] else "simulated"
             group = self.report.groups.get((dimension, name))
             if dimension == "whole" and r["turns"] != self.report.groups[("whole", "")]["cards"]["turns"]:
                 continue  # the names that are null
@@ -140,6 +150,49 @@ class Audit:
             for column, card in (("turns", "turns"), ("action_chars", "characters, action"), ("observation_chars", "characters, observation"),
                                  ("action_words", "words, action"), ("observation_words", "words, observation")):
                 self.same(f"{dimension} {name}, {card}", r[column], group["cards"][card])
+
+    def rows(self, view):
+        """The rows of a view by the name that the report gives them."""
+        cursor = self.db.execute(f"SELECT * FROM {view}")
+        names = [d[0] for d in cursor.description]
+        for values in cursor.fetchall():
+            r = dict(zip(names, values))
+            yield next((f"{d} {r[d]}" for d in ("domain", "tool") if r.get(d) is not None), "the whole"), r
+
+    def beyond(self):
+        """What the mask does not look at. A row that the report has under another name, or not at all, has a null or is one of many."""
+        seen = {}
+        def table(name, row):
+            cells = self.report.beyond.get(name, {}).get(row)
+            if cells is not None:
+                seen.setdefault(name, set()).add(row)
+            return cells
+        number = lambda n: f"{n:,}"
+        for name, r in self.rows("novelties"):
+            cells = table("state", name)
+            if cells and cells[0] == number(r["turns"]):
+                want = [number(r[f"below_{bar}{which}"]) for bar in (30, 50, 60) for which in ("", "_with_state")]
+                self.same(f"state, {name}", want, cells[3:])
+            elif cells and name != "the whole":
+                self.same(f"state, {name}", number(r["turns"]), cells[0])
+        for name, r in self.rows("unseen"):
+            cells = table("unseen", name)
+            if cells:
+                self.same(f"unseen, {name}, {r['position']}", {k: int(r[k]) for k in ("turns", "words", "unseen")}, cells[r["position"]])
+        for name, r in self.rows("parts"):
+            cells = table("parts", name)
+            if cells:
+                self.same(f"parts, {name}", [number(r[k]) for k in list(r)[1:]], cells)
+        for name, r in self.rows("leaks"):
+            cells = table("leaks", name)
+            if cells and (name != "the whole" or cells[1] == number(r["turns"])):  # else the tools that are null
+                self.same(f"leaks, {name}", [number(r[k]) for k in ("trajectories", "turns", "leaking_trajectories", "leaking_turns")], cells[:4])
+        for name, rows in self.report.beyond.items():
+            for row in rows:
+                if row not in seen.get(name, ()) and not row.endswith(("all others", "no tool named", "not named")):
+                    self.faults.append(f"{name}, {row}: DuckDB has no such turns")
+        if set(seen) != {"state", "unseen", "parts", "leaks"}:
+            self.faults.append(f"of what the mask does not look at only {sorted(seen)} were compared")
 
 
 def main():
@@ -160,6 +213,7 @@ def main():
         audit = Audit(out, bool(flags))
         audit.categories()
         audit.groups()
+        audit.beyond()
         for fault in audit.faults[:20]:
             print(f"audit_duckdb: {name}: {fault}")
         failed += len(audit.faults)

@@ -1,5 +1,5 @@
 // Package figures adds up what the turns of a corpus say about its mask: for the whole, and for each domain,
-// source, agent and tool that is large enough to be shown.
+// source, agent, tool and provenance that is large enough to be shown.
 //
 //	turns --Names--> which domains, sources, agents and tools have most turns     first reading, four columns
 //	turns --Figures--> Group: sums by category, distributions, density           second reading

@@ -2,6 +2,8 @@ package figures
 
 import (
 	"slices"
+
+	"github.com/turnmill/turnmill"
 )
 
 // Figures are all that the report says about turns.
@@ -18,18 +20,19 @@ type Dim struct {
 	Names  int    // how many there are, or at least are
 	Lossy  bool   // there are more
 	byName map[string]*Group
+	bars   []turnmill.Ratio
 }
 
 // New returns empty figures for the names that have most turns.
 func New(n *Names, in Bounds, tokens bool) *Figures {
-	f := &Figures{Whole: newGroup("all"), Joint: NewJoint(in, tokens)}
+	f := &Figures{Whole: newGroup("all", in.Novelty), Joint: NewJoint(in, tokens)}
 	for d := range f.Dims {
 		dim := &f.Dims[d]
-		dim.byName, dim.Lossy = map[string]*Group{}, n.Lossy[d]
+		dim.byName, dim.Lossy, dim.bars = map[string]*Group{}, n.Lossy[d], in.Novelty
 		var names []string
 		names, dim.Names = n.top(Dimension(d))
 		for _, name := range names {
-			g := newGroup(name)
+			g := newGroup(name, in.Novelty)
 			dim.Groups = append(dim.Groups, g)
 			dim.byName[name] = g
 		}
@@ -44,9 +47,9 @@ const RestName = "\x00rest"
 // Add adds one turn to all groups that it belongs to.
 func (f *Figures) Add(t *Turn) {
 	f.Whole.Add(t)
-	for d, name := range [NumDimensions]string{t.Domain, t.Source, t.Agent, t.Tool} {
-		if t.Document && Dimension(d) == Tool {
-			continue // it calls nothing
+	for d, name := range t.Names() {
+		if t.Document && Dimension(d) >= Tool {
+			continue // it calls nothing, and nobody answers
 		}
 		g := f.Dims[d].group(name)
 		g.Add(t)
@@ -64,7 +67,7 @@ func (d *Dim) group(name string) *Group {
 		return g
 	}
 	if d.Rest == nil {
-		d.Rest = newGroup(RestName)
+		d.Rest = newGroup(RestName, d.bars)
 	}
 	return d.Rest
 }

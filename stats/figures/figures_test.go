@@ -237,7 +237,7 @@ func TestFiguresAddUp(t *testing.T) {
 		turns := rapid.SliceOfN(rapid.Custom(drawTurn), 1, 80).Draw(t, "turns")
 		names := NewNames()
 		for _, turn := range turns {
-			names.Add([NumDimensions]string{turn.Domain, turn.Source, turn.Agent, turn.Tool})
+			names.Add(turn.Names())
 		}
 		f := New(names, ownTable, true)
 		for i, turn := range turns {

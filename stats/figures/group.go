@@ -29,6 +29,8 @@ type Group struct {
 	Overlap, Novelty, Jaccard Shares // of turns that the mask decided about
 	LengthRatio               Ratios
 
+	Beyond Beyond
+
 	partition          int
 	record, trajectory int64
 }
@@ -54,8 +56,8 @@ const (
 	NumOther
 )
 
-func newGroup(name string) *Group {
-	return &Group{Name: name, Context: map[string]int64{}, Dropped: map[string]int64{}, partition: -1}
+func newGroup(name string, bars []turnmill.Ratio) *Group {
+	return &Group{Name: name, Beyond: newBeyond(bars), Context: map[string]int64{}, Dropped: map[string]int64{}, partition: -1}
 }
 
 // densityBins are twenty steps of five points, and one for what is exactly all.
@@ -86,6 +88,7 @@ func (g *Group) Add(t *Turn) {
 		g.Documents++
 		return
 	}
+	g.Beyond.add(t)
 	if t.Decided {
 		g.decided(t)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/turnmill/turnmill"
 )
 
-// Dimension is one of the four ways in which turns are grouped.
+// Dimension is one of the five ways in which turns are grouped.
 type Dimension int
 
 // The dimensions.
@@ -20,14 +20,20 @@ const (
 	Source
 	Agent
 	Tool
+	Provenance // who answered, as the source says it
 	NumDimensions
 )
 
-// String returns the column's name.
-func (d Dimension) String() string { return [...]string{"domain", "source", "agent", "tool"}[d] }
+// provenances are the names of that dimension: observed, simulated, not said.
+var provenances = [...]string{"true", "false", ""}
+
+// String returns the dimension's name: a column's, but for provenance, which is that of observed.
+func (d Dimension) String() string {
+	return [...]string{"domain", "source", "agent", "tool", "provenance"}[d]
+}
 
 // shown is how many names of a dimension have figures of their own; the rest goes together.
-var shown = [NumDimensions]int{Domain: 12, Source: 16, Agent: 12, Tool: 30}
+var shown = [NumDimensions]int{Domain: 12, Source: 16, Agent: 12, Tool: 30, Provenance: len(provenances)}
 
 // nameBytes is the longest name that is kept as it is.
 const nameBytes = 200

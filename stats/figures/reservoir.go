@@ -46,7 +46,7 @@ func RankRecord(seed, path string, frame, offset int64, id string) uint64 {
 
 // Kind is what an example is of: a category of a domain, a border, a tool. Its text is unique.
 type Kind struct {
-	Of   string // domain, source, agent, tool; record, trajectory, note: Name is a domain, or ""
+	Of   string // domain, source, agent, tool, provenance; record, trajectory, note: Name is a domain, or ""
 	Name string
 	What string // a category, border:..., dropped:..., context:..., repetitive; rejected:..., note:...
 }
@@ -56,7 +56,7 @@ func (k Kind) Keep() int {
 	switch k.Of {
 	case Domain.String():
 		return 4
-	case Source.String(), Agent.String(), Tool.String():
+	case Source.String(), Agent.String(), Tool.String(), Provenance.String():
 		return 1
 	}
 	return 3

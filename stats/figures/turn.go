@@ -26,6 +26,19 @@ type Turn struct {
 
 	ObservationTokens, TargetTokens, TrainedTokens int64
 	ExpectedTokens                                 float64 // that carry loss, before its draw is known
+
+	// What the mask does not look at.
+	Index                 int64  // place in the source
+	Observed              string // "true", "false"; "" where the source does not say
+	Instructed, Perturbed bool
+	Measured, HasState    bool // against what stands before it; against a state
+	StateShared, Unseen   int64
+	Judged, Leaked        bool // by a reference answer
+}
+
+// Names returns the turn's name in each dimension.
+func (t *Turn) Names() [NumDimensions]string {
+	return [NumDimensions]string{t.Domain, t.Source, t.Agent, t.Tool, t.Observed}
 }
 
 // Wide is a sum of squares, which 64 bits do not hold.

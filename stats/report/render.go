@@ -32,7 +32,7 @@ const mostBytes = 2_000_000
 
 // Write writes the page. The same figures give the same bytes.
 func Write(w io.Writer, p *Page) error {
-	t, err := template.New("page").Funcs(functions).Parse(pageText)
+	t, err := template.New("page").Funcs(functions).Parse(pageText + beyondText)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (p *Page) view() (*view, error) {
 		bounds: p.Table.lines(),
 	}
 	v.Whole = v.group("", "whole", p.Figures.Whole)
-	plurals := [...]string{"domains", "sources", "agents", "tools"}
+	plurals := [...]string{"domains", "sources", "agents", "tools", "provenance"}
 	for d := range figures.NumDimensions {
 		dim := &p.Figures.Dims[d]
 		s := section{Name: d.String(), Plural: plurals[d], Names: dim.Names, Lossy: dim.Lossy, Rest: dim.Rest != nil}
@@ -128,6 +128,8 @@ func title(d figures.Dimension, name string) string {
 		return "all others"
 	case name == "" && d == figures.Tool:
 		return "no tool named"
+	case d == figures.Provenance:
+		return map[string]string{"true": "observed", "false": "simulated", "": "not said"}[name]
 	case name == "":
 		return "not named"
 	}
@@ -199,7 +201,7 @@ type chart struct {
 }
 
 func (v *view) group(of, id string, g *figures.Group) group {
-	d := slices.Index([]string{"domain", "source", "agent", "tool"}, of)
+	d := slices.Index([]string{"domain", "source", "agent", "tool", "provenance"}, of)
 	out := group{Group: g, ID: id, Title: title(figures.Dimension(d), g.Name), Of: of, All: g.Decided(), v: v,
 		Context: counts(g.Context), Dropped: counts(g.Dropped), Unit: v.unit(), HasTokens: v.Tokens}
 	out.AllLength = v.lengthOf(&out.All)
@@ -433,4 +435,8 @@ var functions = template.FuncMap{
 	"reason": linkedReason,
 	"at":     func(to string, n int64) linkedCount { return linkedCount{To: to, N: n} },
 	"legend": func() []turnmill.Category { return barOrder[:] },
+
+	"positions": func() []string { return figures.PositionNames[:] },
+	"part":      partOf,
+	"share":     func(n, of int64) string { return percent(ratio(n, of)) },
 }

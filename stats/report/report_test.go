@@ -26,10 +26,12 @@ func samplePage(names, turns, examples, textRunes int) *Page {
 				Record: int64(i), Trajectory: int64(i), Domain: name("domain", i%names), Source: name("source", i%names), Agent: name("agent", i%names), Tool: name("tool", (i/3)%names),
 				ActionWords: a, ObservationWords: o, SharedWords: min(a, o) * int64(i%11) / 11, ActionChars: 3 * a, ObservationChars: int64(i*31) % 900,
 				Category: turnmill.Category(i % turnmill.NumCategories), Keep: 0.05, Decided: true, Kept: i%20 == 0, Status: "target",
+				Index: int64(i % 30), Observed: []string{"true", "false", ""}[i%3], Instructed: i%4 == 0, Perturbed: i%9 == 0,
+				Measured: true, HasState: i%2 == 0, StateShared: o, Judged: i%5 == 0, Leaked: i%10 == 0,
 			})
 		}
 	}
-	each(func(t *figures.Turn) { n.Add([figures.NumDimensions]string{t.Domain, t.Source, t.Agent, t.Tool}) })
+	each(func(t *figures.Turn) { n.Add(t.Names()) })
 	f := figures.New(n, bounds, false)
 	each(f.Add)
 	f.Finish()
