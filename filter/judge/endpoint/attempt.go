@@ -73,8 +73,11 @@ func (c *Client) decode(body []byte) (turnmill.Reply, int, *failure) {
 		if errors.As(err, &said) {
 			f.refused = said.Refused()
 		}
-		if f.refused {
+		switch {
+		case f.refused:
 			f.remedy, f.sick = final, false
+		case said != nil && said.Code == "429": // as some proxies pass it on
+			f.remedy, f.sick = limited, false
 		}
 		return turnmill.Reply{}, 0, c.scrubbed(f)
 	}

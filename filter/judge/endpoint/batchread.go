@@ -104,7 +104,7 @@ func (b *batchReader) want(requests iter.Seq2[turnmill.Request, error]) error {
 
 // file reads the lines of one file.
 func (b *batchReader) file(f BatchFile) error {
-	r := bufio.NewReaderSize(f.R, readChunk)
+	r := bufio.NewReaderSize(f.R, 64<<10)
 	doc := jsonscan.Doc{NonFinite: true}
 	var buf []byte
 	for n := 1; ; n++ {
@@ -286,22 +286,4 @@ func (b *batchReader) hand(r turnmill.Reply) error {
 		b.account.Reasons = addReason(b.account.Reasons, ReasonOf(r.Error), 1)
 	}
 	return b.give(r)
-}
-
-// readBounded appends a line with its line feed to buf. Of a longer one than limit the rest is skipped.
-func readBounded(r *bufio.Reader, buf []byte, limit int) (line []byte, long bool, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if long = long || len(buf)+len(part) > limit; !long {
-			buf = append(buf, part...)
-		}
-		switch {
-		case err == nil:
-			return buf, long, nil
-		case errors.Is(err, io.EOF) && (len(buf) > 0 || long):
-			return buf, long, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return buf, long, err
-		}
-	}
 }

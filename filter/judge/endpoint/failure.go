@@ -75,7 +75,6 @@ func (f *failure) reply() turnmill.Reply {
 var (
 	errTimeout = errors.New("no whole answer in time")
 	errIdle    = errors.New("the server fell silent within its answer")
-	errGrace   = errors.New("the run was stopped")
 )
 
 // broken says what an error of the transport means. ctx is the attempt's.

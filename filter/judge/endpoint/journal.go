@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -203,49 +202,4 @@ func (j *Journal) size() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.end
-}
-
-// lines reads a file of lines from its start.
-type lines struct {
-	file   io.ReaderAt
-	offset int64 // after the last line returned
-	rest   int64 // bytes after the last line feed, at the end
-	buf    []byte
-	seen   int // bytes of buf that belong to the line returned
-}
-
-func newLines(f io.ReaderAt) *lines { return &lines{file: f} }
-
-const readChunk = 64 << 10
-
-// next returns a line without its line feed, valid until the next call, or io.EOF.
-func (l *lines) next() ([]byte, error) {
-	l.buf = l.buf[:copy(l.buf, l.buf[l.seen:])]
-	l.seen = 0
-	for from := 0; ; {
-		if i := bytes.IndexByte(l.buf[from:], '\n'); i >= 0 {
-			l.seen = from + i + 1
-			l.offset += int64(l.seen)
-			return l.buf[:l.seen-1], nil
-		}
-		from = len(l.buf)
-		l.buf = append(l.buf, make([]byte, max(readChunk, from))...)
-		n, err := l.file.ReadAt(l.buf[from:], l.offset+int64(from))
-		l.buf = l.buf[:from+n]
-		if n == 0 && err != nil {
-			l.rest = int64(len(l.buf))
-			return nil, err
-		}
-	}
-}
-
-// readLine returns the line at an offset.
-func readLine(f io.ReaderAt, offset int64) ([]byte, error) {
-	l := newLines(f)
-	l.offset = offset
-	line, err := l.next()
-	if err == io.EOF {
-		err = errors.New("the file is shorter than when it was opened")
-	}
-	return line, err
 }

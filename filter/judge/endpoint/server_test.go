@@ -162,6 +162,8 @@ func (s *faultServer) fault(w http.ResponseWriter, r *http.Request, name, fault 
 		io.WriteString(w, "<html>busy</html>")
 	case "said":
 		io.WriteString(w, `{"error":{"message":"overloaded","code":503}}`)
+	case "said429":
+		io.WriteString(w, `{"error":{"message":"slowly","code":429}}`)
 	case "drip", "silent":
 		for i := 0; r.Context().Err() == nil && (kind == "drip" || i < 1); i++ {
 			io.WriteString(w, " ")
