@@ -127,11 +127,36 @@ func (c *checker) rerun(ctx context.Context, o *Options, s *setup, window int64)
 		return nil
 	}
 	c.report.Inputs = "; the same bytes from the inputs"
+	if s.asks() {
+		return c.rerunAsked(ctx, pool, to, compare)
+	}
 	if s.stream == nil {
 		return pool.partitions(ctx, everyPartition(s), 1, to, compare)
 	}
 	for i := 0; !s.stream.ended && !c.full(); i++ {
 		if err := pool.partitions(ctx, []int{i}, 1, to, compare); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rerunAsked runs partitions again whose answers lie in journals.
+func (c *checker) rerunAsked(ctx context.Context, p *pool, to sink, compare func(*Commit) error) error {
+	for _, i := range everyPartition(p.setup) {
+		j, err := openJournals(c.root, i, false)
+		if err != nil {
+			return err
+		}
+		p.setup.journals = j
+		p.setup.stopped = false
+		if commit := c.commits[i]; commit != nil && commit.SFT != nil {
+			for _, a := range commit.SFT.Queries {
+				p.setup.stopped = p.setup.stopped || a.Failed[turnmill.ReasonBudget] > 0
+			}
+		}
+		err = p.partitions(ctx, []int{i}, 1, to, compare)
+		if err = errors.Join(err, j.close()); err != nil {
 			return err
 		}
 	}

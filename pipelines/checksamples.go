@@ -90,7 +90,7 @@ func (h heardReplies) Get(id string) ([]turnmill.Reply, int, error) { return h[i
 func (p *partitionCheck) openSamples(i int) (err error) {
 	s := &sampleCheck{heard: heardReplies{}, counts: newSFTCounts(), unread: map[turnmill.Reason]int64{}}
 	p.samples = s
-	s.chooser = newChooser(p.plan, s.heard, s.heard)
+	s.chooser = newChooser(p.plan, byID{s.heard, s.heard}, func() bool { return s.next != nil && s.next.Reason == turnmill.ReasonBudget })
 	for _, f := range filter.All() {
 		s.filtered = append(s.filtered, f.Reason)
 	}
@@ -133,7 +133,7 @@ func (p *partitionCheck) nextQuery() error {
 	if err != nil {
 		return err
 	}
-	h, err := s.chooser.hear(q.ID, q.Domain)
+	h, err := s.chooser.hear(&question{id: q.ID, domain: q.Domain})
 	if err != nil {
 		return err
 	}

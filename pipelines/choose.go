@@ -8,26 +8,43 @@ import (
 	"github.com/turnmill/turnmill/filter/reject"
 )
 
-// answerer finds the replies to a question by its id: one a sample, in their order, and how many there were in all.
-type answerer interface {
+// answerSource finds replies, one a sample or attempt, in their order, and how many there were in all. A judgement is
+// about one rollout, or two in the order of the id.
+type answerSource interface {
+	rollouts(q *question) (all []turnmill.Reply, found int, err error)
+	judgements(q *question, id judge.ID, about ...*turnmill.Reply) (all []turnmill.Reply, found int, err error)
+}
+
+// getter finds replies by the id of what was asked.
+type getter interface {
 	Get(id string) (all []turnmill.Reply, found int, err error)
+}
+
+// byID is an answerSource of replies that are found by id alone.
+type byID struct{ rolled, judged getter }
+
+func (b byID) rollouts(q *question) ([]turnmill.Reply, int, error) { return b.rolled.Get(q.id) }
+
+func (b byID) judgements(_ *question, id judge.ID, _ ...*turnmill.Reply) ([]turnmill.Reply, int, error) {
+	return b.judged.Get(id.String())
 }
 
 // chooser ends queries. It serves one goroutine; what it returns is a pure function of the answers.
 type chooser struct {
-	options              reject.Options
-	compat               bool
-	samples              int
-	seed                 string
-	rollouts, judgements answerer
+	options reject.Options
+	compat  bool
+	samples int
+	seed    string
+	answers answerSource
+	stopped func() bool // asking ended early: the budget was spent
 }
 
-func newChooser(p *Plan, rollouts, judgements answerer) *chooser {
+func newChooser(p *Plan, answers answerSource, stopped func() bool) *chooser {
 	c := p.Config.SFT
 	threshold, _, _ := parseMean(c.Threshold) // it was validated
 	return &chooser{
 		options: reject.Options{Threshold: threshold, Pairs: reject.PairRule(indexOf(pairRules[:], c.Pairs))},
-		compat:  c.Compat, samples: c.Samples, seed: p.Mask.Seed, rollouts: rollouts, judgements: judgements,
+		compat:  c.Compat, samples: c.Samples, seed: p.Mask.Seed, answers: answers, stopped: stopped,
 	}
 }
 
@@ -52,11 +69,12 @@ type heardPair struct {
 }
 
 // hear looks up what was answered to a query, and chooses. Pairs are looked up where the choice needs them.
-func (c *chooser) hear(id string, domain turnmill.Domain) (*hearing, error) {
-	h := &hearing{id: id, scored: make([]judge.Judgement, c.samples), scores: make([][]turnmill.Reply, c.samples)}
-	h.Domain = turnmill.Domain(strings.Clone(string(domain)))
+func (c *chooser) hear(q *question) (*hearing, error) {
+	h := &hearing{id: q.id, scored: make([]judge.Judgement, c.samples), scores: make([][]turnmill.Reply, c.samples)}
+	h.Domain = turnmill.Domain(strings.Clone(string(q.domain)))
 	h.Rollouts = make([]reject.Rollout, c.samples)
-	all, found, err := c.rollouts.Get(id)
+	h.Stopped = c.stopped()
+	all, found, err := c.answers.rollouts(q)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +85,13 @@ func (c *chooser) hear(id string, domain turnmill.Domain) (*hearing, error) {
 			continue
 		}
 		h.rollouts = append(h.rollouts, r)
-		if err := c.scores(h, id, &r); err != nil {
+		if err := c.scores(h, q, &r); err != nil {
 			return nil, err
 		}
 	}
 	for _, p := range c.options.Ask(&h.Case) {
-		for _, ask := range judge.Orders(c.seed, id, p[0], p[1]) {
-			if err := c.pair(h, ask); err != nil {
+		for _, ask := range judge.Orders(c.seed, q.id, p[0], p[1]) {
+			if err := c.pair(h, q, ask); err != nil {
 				return nil, err
 			}
 		}
@@ -83,13 +101,13 @@ func (c *chooser) hear(id string, domain turnmill.Domain) (*hearing, error) {
 }
 
 // scores takes in one rollout and what a judge said of it, if it is complete.
-func (c *chooser) scores(h *hearing, id string, r *turnmill.Reply) error {
+func (c *chooser) scores(h *hearing, q *question, r *turnmill.Reply) error {
 	into := &h.Rollouts[r.Sample]
 	into.Answered, into.State = true, r.State
 	if r.State != turnmill.ReplyComplete {
 		return nil
 	}
-	all, err := c.ask(h, judge.ID{Kind: judge.KindScores, Query: id, First: r.Sample})
+	all, err := c.ask(h, q, judge.ID{Kind: judge.KindScores, Query: q.id, First: r.Sample}, r)
 	if err != nil {
 		return err
 	}
@@ -105,8 +123,8 @@ func (c *chooser) scores(h *hearing, id string, r *turnmill.Reply) error {
 }
 
 // pair takes in one comparison.
-func (c *chooser) pair(h *hearing, ask judge.ID) error {
-	all, err := c.ask(h, ask)
+func (c *chooser) pair(h *hearing, q *question, ask judge.ID) error {
+	all, err := c.ask(h, q, ask, h.reply(ask.First), h.reply(ask.Second))
 	if err != nil {
 		return err
 	}
@@ -117,16 +135,15 @@ func (c *chooser) pair(h *hearing, ask judge.ID) error {
 			break
 		}
 	}
-	if len(all) > 0 {
+	if h.pairs = append(h.pairs, p); len(all) > 0 {
 		h.Pairs = append(h.Pairs, reject.Pair{First: ask.First, Second: ask.Second, Preference: p.Preference})
-		h.pairs = append(h.pairs, p)
 	}
 	return nil
 }
 
 // ask returns the attempts at a judgement.
-func (c *chooser) ask(h *hearing, id judge.ID) ([]turnmill.Reply, error) {
-	all, found, err := c.judgements.Get(id.String())
+func (c *chooser) ask(h *hearing, q *question, id judge.ID, about ...*turnmill.Reply) ([]turnmill.Reply, error) {
+	all, found, err := c.answers.judgements(q, id, about...)
 	h.found, h.surplus = h.found+int64(found), h.surplus+int64(found-len(all))
 	return all, err
 }

@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -178,7 +179,38 @@ func runSome(ctx context.Context, o *Options, s *setup, window int64, todo []int
 		return err
 	}
 	defer run.close()
+	if s.asks() {
+		return run.asking(ctx, o, todo)
+	}
 	return run.partitions(ctx, todo, active)
+}
+
+// asking asks what the choice of each partition needs, and then runs it: one after the other, so that budgets and what
+// is in flight are those of the run.
+func (r *running) asking(ctx context.Context, o *Options, todo []int) error {
+	s := r.pool.setup
+	talk, err := newConversation(o, s)
+	if err != nil {
+		return err
+	}
+	defer talk.close()
+	for _, i := range todo {
+		if err := r.asked(ctx, talk, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *running) asked(ctx context.Context, talk *conversation, i int) error {
+	s := r.pool.setup
+	err := talk.partition(ctx, i)
+	defer func() { s.journals.close(); s.journals = nil }()
+	r.log.asked(i, &talk.spent)
+	if err != nil {
+		return fmt.Errorf("partition %d: %w", i, err)
+	}
+	return r.partitions(ctx, []int{i}, 1)
 }
 
 // running is a pool that commits what it has done.

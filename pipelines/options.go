@@ -57,6 +57,7 @@ type Options struct {
 	PartitionBytes int64 // stored bytes a partition, where Partitions is 0
 
 	SFT SFTOptions // of the pipeline sft
+	Ask AskOptions // so; never changes a byte but through what is answered
 
 	// What follows never changes a byte of the output.
 

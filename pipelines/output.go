@@ -52,6 +52,7 @@ func samePlan(o *Options, s *setup) error {
 		if err != nil {
 			return err
 		}
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && e.Name() == journalDir }) // it outlives --restart
 		if len(entries) > 0 && !onlyTemporary(entries) {
 			return &UsageError{fmt.Errorf("--output %s: it holds files that are not of a run (%s, ...); name an empty or absent directory", o.Output, entries[0].Name())}
 		}

@@ -48,16 +48,9 @@ func (w *worker) record(from source, raw frame.Record, out *outcome) {
 
 // trajectory takes one trajectory of a record to rows.
 func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
-	if t.ID == "" { // ingest/formats: a trajectory without an id of its own is named by its content
-		t.ID, w.canonical = formats.ContentID(t, w.canonical)
-	}
-	var reason turnmill.Reason
-	w.verdicts, reason = w.filters.Apply(t, w.verdicts) // filter: keep or drop turns, then the whole
+	reason := w.admit(t)
 	out.note(t.Domain, t.ID, w.filters.Notes())
 
-	if reason == "" && w.samples != nil && w.samples.config.Pools.other(w.samples.config.Pool, t.Source) {
-		reason = turnmill.ReasonOtherPool
-	}
 	w.decide(t, reason == "") // mask: one decision a turn, dropped ones included
 	out.beyond = w.beyond
 	if reason != "" {
@@ -94,6 +87,18 @@ func (w *worker) decide(t *turnmill.Trajectory, stays bool) {
 		}
 		w.targets, w.beyond = append(w.targets, target), append(w.beyond, beyond)
 	}
+}
+
+// admit names a trajectory and says for what reason it is dropped as a whole, or "".
+func (w *worker) admit(t *turnmill.Trajectory) (reason turnmill.Reason) {
+	if t.ID == "" { // ingest/formats: a trajectory without an id of its own is named by its content
+		t.ID, w.canonical = formats.ContentID(t, w.canonical)
+	}
+	w.verdicts, reason = w.filters.Apply(t, w.verdicts) // filter: keep or drop turns, then the whole
+	if reason == "" && w.samples != nil && w.samples.config.Pools.other(w.samples.config.Pool, t.Source) {
+		reason = turnmill.ReasonOtherPool
+	}
+	return reason
 }
 
 // document takes one text of world knowledge to rows.

@@ -5,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/judge/endpoint"
 )
 
 // runLog is run.log.jsonl: times and rates, which are nobody's promise.
@@ -34,6 +37,14 @@ func (l *runLog) partition(c *Commit, since time.Duration) {
 		"rows", c.Counts.Tokens.Rows, "trained_tokens", c.Counts.Tokens.Trained, "since_start_s", since.Seconds()}
 	l.json.Info("partition", args...)
 	l.logger.Info("partition done", args...)
+}
+
+// asked notes what has been asked so far.
+func (l *runLog) asked(partition int, a *endpoint.Account) {
+	args := []any{"partition", partition, "requests", a.Requests, "from_journal", a.FromJournal, "sent", a.Sent, "retried", a.Retried,
+		"limited", a.Limited, "prompt_tokens", a.Usage.Prompt, "completion_tokens", a.Usage.Completion, "failed", a.States[turnmill.ReplyFailed] + a.States[turnmill.ReplyTimeout]}
+	l.json.Info("asked", args...)
+	l.logger.Info("asked", args...)
 }
 
 // Close closes the file.

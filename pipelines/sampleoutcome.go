@@ -166,6 +166,7 @@ func (o *outcome) settle(r *shard.TurnResult, target *shard.Target) {
 // SFTCounts is what is counted of queries beside the ledger. It merges.
 type SFTCounts struct {
 	Queries reject.Accounts     `json:"queries"` // by domain: candidates, kept, why not, what judges are like
+	Chains  reject.Reasonings   `json:"chains"`  // the reasoning of rows, by domain
 	Replies ReplyCounts         `json:"replies"`
 	Usage   map[string]UsageSum `json:"usage"` // of the answers that were used: rollouts, judges
 	Cut     int64               `json:"cut"`   // rows that lost their oldest turns
@@ -187,12 +188,13 @@ type UsageSum struct {
 }
 
 func newSFTCounts() *SFTCounts {
-	return &SFTCounts{Queries: reject.Accounts{}, Usage: map[string]UsageSum{}}
+	return &SFTCounts{Queries: reject.Accounts{}, Chains: reject.Reasonings{}, Usage: map[string]UsageSum{}}
 }
 
 // Add adds o to c.
 func (c *SFTCounts) Add(o *SFTCounts) {
 	c.Queries.Merge(o.Queries)
+	c.Chains.Merge(o.Chains)
 	c.Replies.Found += o.Replies.Found
 	c.Replies.Used += o.Replies.Used
 	c.Replies.Surplus += o.Replies.Surplus
@@ -214,8 +216,11 @@ func (c *SFTCounts) use(kind string, u UsageSum) {
 // add counts one query.
 func (c *SFTCounts) add(q *queryLine, h *hearing) {
 	c.Queries.Add(&h.Case, &h.Outcome)
-	if q.Row != nil && q.Row.Cut > 0 {
-		c.Cut++
+	if q.Row != nil {
+		c.Chains.Add(h.Domain, h.reply(h.Winner).Reasoning, int64(q.Row.Reasoning.Len()))
+		if q.Row.Cut > 0 {
+			c.Cut++
+		}
 	}
 	c.Replies.Found += h.found
 	c.Replies.Surplus += h.surplus

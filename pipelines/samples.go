@@ -14,6 +14,7 @@ import (
 type sampleMaker struct {
 	picker
 	*chooser
+	asker   *asker
 	builder *shard.Builder
 	config  *SFTConfig
 	version string // of the template, or drawnTemplate
@@ -24,9 +25,10 @@ type sampleMaker struct {
 func (s *setup) newSampleMaker() *sampleMaker {
 	c := s.plan.Config.SFT
 	want, _ := parseTargets(c.Targets) // it was validated
-	rollouts, judgements := s.answers.readers()
+	asker := newAsker(c)
+	answers := &live{recorded: s.answers.reader(), setup: s, asker: asker}
 	return &sampleMaker{
-		picker: picker{seed: s.plan.Mask.Seed, want: want}, chooser: newChooser(s.plan, rollouts, judgements),
+		picker: picker{seed: s.plan.Mask.Seed, want: want}, chooser: newChooser(s.plan, answers, func() bool { return s.stopped }), asker: asker,
 		builder: s.newRowBuilder(), config: c, version: s.plan.Config.Template, state: shard.StateMode(indexOf(states[:], s.plan.Config.State)),
 	}
 }
@@ -36,15 +38,14 @@ func (w *worker) sampleTrajectory(t *turnmill.Trajectory, out *outcome) error {
 	m := w.samples
 	out.startSamples(len(t.Turns))
 	for _, at := range m.pick(t, w.verdicts) {
-		id := queryID(t, at)
-		h, err := m.hear(id, t.Domain)
+		asked := m.question(t, at, w.verdicts)
+		h, err := m.hear(asked)
 		if err != nil {
 			return err
 		}
-		tmpl := m.template(t, id)
-		q := newQueryLine(id, t, at, tmpl.ID(), h)
+		q := newQueryLine(asked.id, t, at, asked.tmpl.ID(), h)
 		if h.State == reject.Selected {
-			m.row(t, at, tmpl, w.verdicts, h, q, out)
+			m.row(asked, h, q, out)
 		} else {
 			q.State, q.Reason = "dropped", h.Reason
 			if h.State == reject.Failed {
@@ -75,11 +76,10 @@ func askedWith(version, seed, id string, domain turnmill.Domain, pool string) (*
 }
 
 // row writes the row of a query whose winner is known, or says why there is none.
-func (m *sampleMaker) row(t *turnmill.Trajectory, at int, tmpl *prompt.Template, verdicts []turnmill.Verdict, h *hearing, q *queryLine, out *outcome) {
-	winner := h.winner()
-	shown := tmpl.Render(t, prompt.Options{Verdicts: verdicts, State: func(turn int) bool { return m.state.Shows(t, turn) }})
+func (m *sampleMaker) row(asked *question, h *hearing, q *queryLine, out *outcome) {
+	winner := h.reply(h.Winner)
 	res, err := m.builder.Sample(&shard.Sample{
-		Trajectory: shown, Target: at, Verdicts: verdicts,
+		Trajectory: asked.tmpl.Render(asked.trajectory, asked.shown), Target: asked.at, Verdicts: asked.shown.Verdicts,
 		Reasoning: winner.Reasoning, Answer: winner.Text, Loss: m.config.answerLoss(),
 	}, &out.rows)
 	switch {
@@ -92,16 +92,6 @@ func (m *sampleMaker) row(t *turnmill.Trajectory, at int, tmpl *prompt.Template,
 		q.Row = &sampleRow{Loss: m.config.Loss}
 		out.sampleRow(q.Row, &res)
 	}
-}
-
-// winner returns the reply that was chosen.
-func (h *hearing) winner() *turnmill.Reply {
-	for i := range h.rollouts {
-		if h.rollouts[i].Sample == h.Winner {
-			return &h.rollouts[i]
-		}
-	}
-	panic("pipelines: a winner that nobody gave")
 }
 
 func clone(s string) string { return strings.Clone(s) }

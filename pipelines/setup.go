@@ -33,9 +33,14 @@ type setup struct {
 	filters   *filter.Chain
 	bySource  bool      // count what is lost by source too
 	answers   *recorded // of sft, else nil
+	journals  *journals // of the partition at hand, where sft asks
+	stopped   bool      // asking has ended early: the budget is spent
 	profile   arrow.Profile
 	share     share // of validation
 }
+
+// asks tells whether endpoints are asked.
+func (s *setup) asks() bool { return s.plan.samples() && s.plan.Config.SFT.Ask != nil }
 
 // resolve loads what the options name and returns the setup with a plan that lacks its inputs.
 func resolve(ctx context.Context, o *Options) (*setup, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/turnmill/turnmill/filter/reject"
-	"github.com/turnmill/turnmill/ingest/replies"
 )
 
 // SFT makes a set of rejection-sampled answers: plan, partitions and merge are those of CPT, and so are resuming and the
@@ -27,16 +26,17 @@ func (o *Options) sampleErrors() error {
 	if o.Mask != "off" {
 		errs = append(errs, fmt.Errorf("--mask %s: sft masks no answer that was chosen; leave it out, or --mask off", o.Mask))
 	}
-	if len(o.SFT.Rollouts) == 0 {
-		errs = append(errs, errors.New("no answers: name files of recorded ones with --rollouts"))
+	if len(o.SFT.Rollouts) == 0 && o.SFT.RolloutModel == "" {
+		errs = append(errs, errors.New("no answers: name files of recorded ones with --rollouts, or a model to ask with --rollout-model"))
+	}
+	if o.SFT.asks() && o.streams() {
+		errs = append(errs, errors.New("input -: standard input has no second reading, and what is asked is read more than once; name a file"))
 	}
 	return errors.Join(errs...)
 }
 
-// readers return what finds recorded answers, for one worker.
-func (r *recorded) readers() (rollouts, judgements *replies.Reader) {
-	return r.rollouts.Reader(), r.judgements.Reader()
-}
+// reader returns what finds recorded answers, for one worker.
+func (r *recorded) reader() answerSource { return byID{r.rollouts.Reader(), r.judgements.Reader()} }
 
 // SFTSum is what a manifest says of an SFT set.
 type SFTSum struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,12 @@ const pipelineSFT = "sft"
 type SFTOptions struct {
 	Rollouts   []string // files of recorded answers to queries
 	Judgements []string // files of recorded answers of judges
+
+	RolloutModel string // asked for the rollouts that no file holds; "": none is asked
+	Rollout      turnmill.Params
+	JudgeModel   string // so for judgements
+	Judge        turnmill.Params
+	Attempts     int // at a judgement that cannot be read
 
 	Targets   string // turns of a trajectory that are asked for: a number, "all" or "eval"
 	Samples   int    // rollouts a query
@@ -66,11 +73,13 @@ type SFTConfig struct {
 	Compat      bool   `json:"compat"`
 	Pool        string `json:"pool"`
 	Pools       Pools  `json:"pools,omitempty"`
+	// Ask is nil where all answers are recorded.
+	Ask *AskConfig `json:"ask,omitempty"`
 }
 
 // DefaultSFT returns the defaults: the report's three rollouts, both orders of every pair, and one turn.
 func DefaultSFT() SFTOptions {
-	return SFTOptions{Targets: "1", Samples: 3, Threshold: "3", Pairs: "above", Loss: "both", Pool: "sft"}
+	return SFTOptions{Targets: "1", Samples: 3, Threshold: "3", Pairs: "above", Loss: "both", Pool: "sft", Attempts: 3}
 }
 
 // Words that settings of sft take.
@@ -86,8 +95,20 @@ func (o *SFTOptions) config() *SFTConfig {
 	if _, text, err := parseMean(c.Threshold); err == nil {
 		c.Threshold = text
 	}
+	if o.asks() {
+		c.Ask = &AskConfig{RolloutModel: o.RolloutModel, JudgeModel: o.JudgeModel, Attempts: o.Attempts}
+		if o.RolloutModel != "" {
+			c.Ask.Rollout = o.Rollout
+		}
+		if o.JudgeModel != "" {
+			c.Ask.Judge = o.Judge
+		}
+	}
 	return c
 }
+
+// asks tells whether an endpoint is asked for what no file holds.
+func (o *SFTOptions) asks() bool { return o.RolloutModel != "" || o.JudgeModel != "" }
 
 // validate returns every problem that shows without reading a file.
 func (c *SFTConfig) validate() error {
@@ -110,8 +131,33 @@ func (c *SFTConfig) validate() error {
 	} else if _, named := c.Pools[c.Pool]; c.Pools != nil && !named {
 		errs = append(errs, fmt.Errorf("--pool %s: --pools names no such pool; it has %s", c.Pool, strings.Join(slices.Sorted(maps.Keys(c.Pools)), ", ")))
 	}
+	if c.Ask != nil {
+		errs = append(errs, c.Ask.validate())
+	}
 	return errors.Join(errs...)
 }
+
+// validate refuses parameters that are no numbers: requests hold them as they are spelt.
+func (a *AskConfig) validate() error {
+	var errs []error
+	for _, p := range []struct{ flag, text string }{
+		{"temperature", a.Rollout.Temperature}, {"top-p", a.Rollout.TopP}, {"judge-temperature", a.Judge.Temperature}, {"judge-top-p", a.Judge.TopP},
+	} {
+		if p.text != "" && !decimalText.MatchString(p.text) {
+			errs = append(errs, fmt.Errorf("--%s %q: want a number in decimals, as in 0.6", p.flag, p.text))
+		}
+	}
+	if a.Rollout.MaxTokens < 0 || a.Judge.MaxTokens < 0 {
+		errs = append(errs, errors.New("--max-tokens, --judge-max-tokens: want 1 or more, or 0 for the endpoint's own"))
+	}
+	if a.Attempts < 1 || a.Attempts > 10 {
+		errs = append(errs, fmt.Errorf("--judge-attempts %d: want 1 to 10", a.Attempts))
+	}
+	return errors.Join(errs...)
+}
+
+// decimalText is a number that JSON has as well.
+var decimalText = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})(\.[0-9]{1,6})?$`)
 
 // mostSamples bounds the rollouts of a query: every two of them are compared.
 const mostSamples = 64

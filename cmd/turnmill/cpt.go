@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -160,6 +161,7 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 		return err
 	}
 	o.Logger, o.Hub = logger, hubFromEnv(logger)
+	o.fromEnv(os.Getenv)
 	name := cmp.Or(o.Pipeline, "cpt")
 	meter, err := newMeter(s, o.progress, name)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,13 +11,16 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/turnmill/turnmill/filter/judge/endpoint"
 	"github.com/turnmill/turnmill/filter/reject"
 	"github.com/turnmill/turnmill/pipelines"
 	"github.com/turnmill/turnmill/stats"
 )
 
 // sftFlags are the flags that sft alone has.
-var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "pool", "pools"}
+var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "pool", "pools",
+	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts",
+	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "request-timeout"}
 
 // maskFlags are the flags of cpt that sft leaves out: what was chosen is trained, without a mask.
 var maskFlags = [...]string{"objective", "mask", "mask-table", "profile", "keep-thought", "beyond"}
@@ -64,8 +68,39 @@ func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Loss, "loss", q.Loss, "`PART` of an answer that carries loss: both, reasoning, answer")
 	fs.BoolVar(&q.ThinkPrompt, "think-prompt", q.ThinkPrompt, "the model's prompt for an answer ends with <think>, as QwQ's, Qwen3-Thinking's and Qwen3.5's do: the tag is not trained")
 	fs.BoolVar(&q.Compat, "compat", false, "the released evaluator's arithmetic: scores clamped to 1-5, missing ones left out of the mean")
+	fs.StringVar(&q.RolloutModel, "rollout-model", "", "`NAME` of the model that is asked for the rollouts that no file holds")
+	fs.StringVar(&q.JudgeModel, "judge-model", "", "`NAME` of the model that is asked for the judgements that no file holds")
+	fs.StringVar(&q.Rollout.Temperature, "temperature", "", "sampling temperature `X` of rollouts; default: the endpoint's")
+	fs.StringVar(&q.Rollout.TopP, "top-p", "", "nucleus `X` of rollouts; default: the endpoint's")
+	decimalVar(fs, &q.Rollout.MaxTokens, "max-tokens", "longest rollout in tokens, `N`; 0: the endpoint's own")
+	fs.StringVar(&q.Judge.Temperature, "judge-temperature", "", "sampling temperature `X` of judges; default: the endpoint's")
+	fs.StringVar(&q.Judge.TopP, "judge-top-p", "", "nucleus `X` of judges; default: the endpoint's")
+	decimalVar(fs, &q.Judge.MaxTokens, "judge-max-tokens", "longest answer of a judge in tokens, `N`; 0: the endpoint's own")
+	decimalVar(fs, &q.Attempts, "judge-attempts", "`N` attempts at a judgement that cannot be read")
+	o.addAsk(fs)
 	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is")
 	fs.StringVar(&o.pools, "pools", "", "YAML `FILE`: the sources of each pool; trajectories of other pools' sources are dropped")
+}
+
+// askFlags are the flags of sft that say how endpoints are asked; they change no question.
+var askFlags = [...]string{"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "request-timeout"}
+
+// addAsk declares them.
+func (o *cptOptions) addAsk(fs *pflag.FlagSet) {
+	a := &o.Ask
+	fs.StringVar(&a.RolloutURL, "rollout-url", "", "`URL` of the endpoint of --rollout-model, as in https://host/v1; default: OPENAI_BASE_URL; its key is OPENAI_API_KEY")
+	fs.StringVar(&a.JudgeURL, "judge-url", "", "`URL` of the endpoint of --judge-model; default: OPENAI_BASE_URL")
+	decimalVar(fs, &a.MaxInFlight, "max-in-flight", "requests at a time, `N` for each endpoint; 0: 16")
+	decimalVar(fs, &a.Budget.Requests, "budget-requests", "requests `N` that each endpoint is sent at most, retries included, those in the journals counted; 0: no bound")
+	decimalVar(fs, &a.Budget.Tokens, "budget-tokens", "tokens `N` after which each endpoint is asked no more, prompts included; 0: no bound")
+	fs.DurationVar(&a.Timeout, "request-timeout", 0, "`TIME` of one request, as in 90s; 0: 10m")
+}
+
+// fromEnv fills what flags leave open from the variables of OpenAI's own clients.
+func (o *cptOptions) fromEnv(getenv func(string) string) {
+	url := getenv("OPENAI_BASE_URL")
+	o.Ask.RolloutURL, o.Ask.JudgeURL = cmp.Or(o.Ask.RolloutURL, url), cmp.Or(o.Ask.JudgeURL, url)
+	o.Ask.Key = endpoint.NewSecret(getenv("OPENAI_API_KEY"))
 }
 
 // readPools reads the YAML file of --pools, strictly.
