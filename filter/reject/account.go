@@ -2,7 +2,6 @@ package reject
 
 import (
 	"github.com/turnmill/turnmill"
-	"github.com/turnmill/turnmill/filter/judge"
 )
 
 // Accounts count the ends of queries by domain. They merge, and their JSON has sorted keys.
@@ -20,20 +19,6 @@ type Account struct {
 	Judgements map[string]int64 `json:"judgements,omitempty"` // of complete rollouts, by state
 	Decided    map[string]int64 `json:"decided,omitempty"`    // of selected queries, by what told the winner
 	Position   Position         `json:"position"`
-}
-
-// Position counts how judges of pairs go by place.
-type Position struct {
-	States     map[string]int64 `json:"states,omitempty"` // answers by state
-	First      int64            `json:"first"`            // valid answers that name the rollout shown first
-	Pairs      int64            `json:"pairs"`            // pairs of which both orders are valid
-	Consistent int64            `json:"consistent"`       // of those, both name the same rollout
-	FirstTwice int64            `json:"first_twice"`      // both name the one shown first; the remaining pairs name the second twice
-}
-
-// Bias returns the share of pairs whose verdict follows the place; Den is 0 without pairs.
-func (p *Position) Bias() turnmill.Ratio {
-	return turnmill.Ratio{Num: uint64(p.Pairs - p.Consistent), Den: uint64(p.Pairs)}
 }
 
 // Add counts one query and its end.
@@ -66,32 +51,6 @@ func (a Accounts) Add(c *Case, out *Outcome) {
 	d.Position.add(c)
 }
 
-// add counts the pairs of a case: answers one by one, pairs where both orders are there, once each.
-func (p *Position) add(c *Case) {
-	for _, pair := range c.Pairs {
-		count(&p.States, pair.Preference.State.String(), 1)
-		if pair.Preference.State == judge.Valid && !pair.Preference.Second {
-			p.First++
-		}
-	}
-	for a := range c.Rollouts {
-		for b := a + 1; b < len(c.Rollouts); b++ {
-			one, _ := c.find(a, b)
-			two, _ := c.find(b, a)
-			if one.State != judge.Valid || two.State != judge.Valid {
-				continue
-			}
-			p.Pairs++
-			switch {
-			case one.Second != two.Second:
-				p.Consistent++
-			case !one.Second:
-				p.FirstTwice++
-			}
-		}
-	}
-}
-
 // Merge adds the counts of b, which stays as it is.
 func (a Accounts) Merge(b Accounts) {
 	for domain, from := range b {
@@ -104,11 +63,7 @@ func (a Accounts) Merge(b Accounts) {
 		merge(&to.Rollouts, from.Rollouts)
 		merge(&to.Judgements, from.Judgements)
 		merge(&to.Decided, from.Decided)
-		to.Position.First += from.Position.First
-		to.Position.Pairs += from.Position.Pairs
-		to.Position.Consistent += from.Position.Consistent
-		to.Position.FirstTwice += from.Position.FirstTwice
-		merge(&to.Position.States, from.Position.States)
+		to.Position.merge(&from.Position)
 	}
 }
 

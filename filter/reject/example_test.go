@@ -51,7 +51,7 @@ func Example() {
 	}
 	// Output:
 	// selected 1 by wins
-	// domain     candidates         kept    share
-	// terminal            1            1  100.0 %
-	// total               1            1  100.0 %
+	// domain    candidates  kept    share
+	// terminal           1     1  100.0 %
+	// total              1     1  100.0 %
 }

@@ -26,12 +26,14 @@ func (r Retention) Share() (int64, bool) {
 	if r.Candidates == 0 {
 		return 0, false
 	}
-	return (r.Kept*2000 + r.Candidates) / (2 * r.Candidates), true
+	return tenths(r.Kept, r.Candidates), true
 }
 
-// Retention returns Table 4: the seven domains that have queries in the report's order, then others by name,
-// then the total.
-func (a Accounts) Retention() []Retention {
+// tenths returns a share in tenths of a percent, rounded half up. of is not 0.
+func tenths(n, of int64) int64 { return (n*2000 + of) / (2 * of) }
+
+// domains returns the domains with queries: the seven in the report's order, then others by name.
+func (a Accounts) domains() []turnmill.Domain {
 	known := turnmill.Domains()
 	order := slices.DeleteFunc(slices.Clone(known), func(d turnmill.Domain) bool { return a[d] == nil })
 	for _, d := range slices.Sorted(maps.Keys(a)) {
@@ -39,9 +41,14 @@ func (a Accounts) Retention() []Retention {
 			order = append(order, d)
 		}
 	}
+	return order
+}
+
+// Retention returns Table 4: a row for each domain with queries, then the total.
+func (a Accounts) Retention() []Retention {
 	total := Retention{Domain: Total}
 	var rows []Retention
-	for _, d := range order {
+	for _, d := range a.domains() {
 		row := Retention{Domain: d, Candidates: a[d].Candidates, Kept: a[d].Selected}
 		total.Candidates += row.Candidates
 		total.Kept += row.Kept
@@ -52,22 +59,39 @@ func (a Accounts) Retention() []Retention {
 
 // WriteRetention writes the table as text, numbers aligned to the right.
 func WriteRetention(w io.Writer, rows []Retention) error {
-	width := len("domain")
-	for _, r := range rows {
-		width = max(width, len(r.Domain))
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%-*s %12s %12s %8s\n", width, "domain", "candidates", "kept", "share")
+	text := [][]string{{"domain", "candidates", "kept", "share"}}
 	for _, r := range rows {
 		share := "-"
-		if tenths, ok := r.Share(); ok {
-			share = fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
+		if n, ok := r.Share(); ok {
+			share = percent(n)
 		}
-		fmt.Fprintf(&text, "%-*s %12s %12s %8s\n", width, r.Domain, grouped(r.Candidates), grouped(r.Kept), share)
+		text = append(text, []string{string(r.Domain), grouped(r.Candidates), grouped(r.Kept), share})
+	}
+	return writeTable(w, text)
+}
+
+// writeTable writes rows of cells, the first column to the left and the others to the right.
+func writeTable(w io.Writer, rows [][]string) error {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	var text strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&text, "%-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			fmt.Fprintf(&text, "  %*s", widths[i+1], cell)
+		}
+		text.WriteByte('\n')
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
 }
+
+// percent writes tenths of a percent.
+func percent(tenths int64) string { return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10) }
 
 // grouped writes a count with a comma every three digits.
 func grouped(n int64) string {

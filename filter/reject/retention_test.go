@@ -65,6 +65,10 @@ func TestRetention(t *testing.T) {
 	if err := WriteRetention(&text, got); err != nil {
 		t.Fatal(err)
 	}
+	text.WriteByte('\n')
+	if err := a.WritePositions(&text); err != nil {
+		t.Fatal(err)
+	}
 	golden.Check(t, *update, "table4.golden", text.Bytes())
 	counts, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
