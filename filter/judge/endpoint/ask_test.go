@@ -59,6 +59,7 @@ func TestEnds(t *testing.T) {
 		{"html", "wrong_body: ", 3, turnmill.ReplyFailed},
 		{"said", "wrong_body: the server says: 503: overloaded", 3, turnmill.ReplyFailed},
 		{"huge", "too_large: the answer passes the limit of a response", 1, turnmill.ReplyFailed},
+		{"bomb", "too_large: the answer passes the limit of a response", 1, turnmill.ReplyFailed},
 		{"redirect", "redirect: status 307", 1, turnmill.ReplyFailed},
 		{"hang", "timeout: no whole answer in time", 3, turnmill.ReplyTimeout},
 		{"drip", "timeout: no whole answer in time", 3, turnmill.ReplyTimeout},
@@ -93,6 +94,18 @@ func TestEnds(t *testing.T) {
 				t.Errorf("journal %+v, want one entry", st)
 			}
 		})
+	}
+}
+
+// TestNobodyThere: no server is a failure of the connection, and the address stands in it once.
+func TestNobodyThere(t *testing.T) {
+	s := newServer(t)
+	s.Close()
+	o := s.options()
+	o.Retries = 1
+	got, a := ask(t, client(t, o), newJournal(t), "q")
+	if r := got["q"]; r.State != turnmill.ReplyFailed || !strings.HasPrefix(r.Error, "connection: dial tcp 127.0.0.1:") || !strings.HasSuffix(r.Error, "connection refused") || a.Sent != 2 {
+		t.Errorf("%+v, %d sent", r, a.Sent)
 	}
 }
 

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -124,7 +125,7 @@ func answer(text string) string {
 func (s *faultServer) fault(w http.ResponseWriter, r *http.Request, name, fault string, left func()) {
 	kind, arg, _ := strings.Cut(fault, "-")
 	switch kind {
-	case "half", "close", "huge", "hang", "drip", "silent":
+	case "half", "close", "huge", "bomb", "hang", "drip", "silent":
 		left() // the client is done with it before the handler is
 	}
 	switch kind {
@@ -173,6 +174,11 @@ func (s *faultServer) fault(w http.ResponseWriter, r *http.Request, name, fault 
 		<-r.Context().Done()
 	case "huge":
 		w.Write([]byte(strings.Repeat(" ", 1<<20)))
+	case "bomb": // 20 kB that become 20 MB
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		z.Write(make([]byte, 20<<20))
+		z.Close()
 	case "redirect":
 		http.Redirect(w, r, "http://127.0.0.1:1/elsewhere", http.StatusTemporaryRedirect)
 	case "echo":
