@@ -6,20 +6,34 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/turnmill/turnmill/internal/toyrollouts"
 )
 
 // TestKills kills turnmill ten times, at random moments between its first file and its manifest.
 func TestKills(t *testing.T) { kills(t, 10) }
 
-// kills runs turnmill n times, kills it at a random moment, and runs it again, which ends in the bytes of a run
+// TestKillsSFT kills an sft run over recorded answers twenty times.
+func TestKillsSFT(t *testing.T) {
+	dir := t.TempDir()
+	if err := toyrollouts.Write(dir, 400); err != nil {
+		t.Fatal(err)
+	}
+	killsOf(t, 20, "sft", filepath.Join(dir, "runs"), "--rollouts", filepath.Join(dir, "rollouts"), "--judgements", filepath.Join(dir, "judgements"), "--targets", "all")
+}
+
+// kills is killsOf for cpt.
+func kills(t *testing.T, n int) { killsOf(t, n, "cpt", clusterCorpus(t)) }
+
+// killsOf runs turnmill n times, kills it at a random moment, and runs it again, which ends in the bytes of a run
 // that nothing stopped. Half of the kills at least have to leave something: a commit, or an unfinished file.
-func kills(t *testing.T, n int) {
-	corpus := clusterCorpus(t)
+func killsOf(t *testing.T, n int, command ...string) {
 	args := func(out string, workers string) []string {
-		return []string{"cpt", corpus, "-o", out, "--tokenizer", "demo", "--partitions", "9", "--max-reject-rate", "1", "--progress", "none", "--workers", workers}
+		return append(slices.Clone(command), "-o", out, "--tokenizer", "demo", "--partitions", "9", "--max-reject-rate", "1", "--progress", "none", "--workers", workers)
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	p := started(t, "", nil, args(whole, "2")...)
