@@ -21,6 +21,7 @@ type AskOptions struct {
 	Budget               endpoint.Budget // of each endpoint
 	Timeout              time.Duration   // of one attempt; 0: that of package endpoint
 	Retry                bool            // what failed is asked again
+	BatchRequests        string          // directory for files of requests, in place of asking; "": none
 
 	tune func(*endpoint.Options) // nil: none; how tests shorten waits
 }
@@ -235,10 +236,11 @@ func (s *setup) missingScores(ctx context.Context, partition, attempt int, retry
 		}
 		for i := range h.rollouts {
 			r := &h.rollouts[i]
-			if needs(h.scores[r.Sample], h.Rollouts[r.Sample].Judgement, retry) != attempt {
+			next, ok := m.asker.due(h.scores[r.Sample], h.Rollouts[r.Sample].Judgement, attempt, retry)
+			if !ok {
 				continue
 			}
-			if !yield(m.asker.judgement(q, judge.ID{Kind: judge.KindScores, Query: q.id, First: r.Sample}, attempt, r)) {
+			if !yield(m.asker.judgement(q, judge.ID{Kind: judge.KindScores, Query: q.id, First: r.Sample}, next, r)) {
 				return false
 			}
 		}
@@ -251,15 +253,25 @@ func (s *setup) missingPairs(ctx context.Context, partition, attempt int, retry 
 	return s.yielder(ctx, partition, func(m *sampleMaker, q *question, h *hearing, yield func(turnmill.Request) bool) bool {
 		for i := range h.pairs {
 			p := &h.pairs[i]
-			if needs(p.replies, p.State, retry) != attempt {
+			next, ok := m.asker.due(p.replies, p.State, attempt, retry)
+			if !ok {
 				continue
 			}
-			if !yield(m.asker.judgement(q, p.ID, attempt, h.reply(p.First), h.reply(p.ID.Second))) {
+			if !yield(m.asker.judgement(q, p.ID, next, h.reply(p.First), h.reply(p.ID.Second))) {
 				return false
 			}
 		}
 		return true
 	})
+}
+
+// anyAttempt stands for whichever attempt comes next.
+const anyAttempt = -1
+
+// due tells whether an attempt at a judgement comes next, and which.
+func (a *asker) due(made []turnmill.Reply, state judge.State, attempt int, retry bool) (next int, ok bool) {
+	next = needs(made, state, retry)
+	return next, next >= 0 && next < a.attempts && (attempt == anyAttempt || attempt == next)
 }
 
 // needs returns which attempt at a judgement comes next, -1 when none is of use.

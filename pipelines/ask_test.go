@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ type oracle struct {
 	inFlight int
 	peak     int
 	posted   func(posts int)
+	healed   bool // no question is refused any more
 }
 
 func newOracle(t *testing.T) *oracle {
@@ -99,7 +101,7 @@ func (o *oracle) serve(w http.ResponseWriter, r *http.Request) {
 	case try == 0 && fault == 1:
 		http.Error(w, `{"error":{"message":"broken"}}`, http.StatusInternalServerError)
 		return
-	case fault == 2 && sum[1]%2 == 0: // a question that is always refused
+	case fault == 2 && sum[1]%2 == 0 && !o.healed: // a question that is always refused
 		http.Error(w, `{"error":{"message":"poison"}}`, http.StatusBadRequest)
 		return
 	}
@@ -270,4 +272,106 @@ func TestAskWithRecorded(t *testing.T) {
 		t.Error("nothing came out")
 	}
 	mustCheck(t, o)
+}
+
+// TestRetry: what failed is asked again, and nothing else; with the endpoint mended nothing is left that failed.
+func TestRetry(t *testing.T) {
+	server := newOracle(t)
+	o := asking(t, server, 28)
+	m := mustRun(t, o)
+	if m.Ledger.Total.Queries.AllRejected() == 0 {
+		t.Fatal("nothing failed: the test would prove nothing")
+	}
+	server.healed = true
+	before := server.answers()
+	r := Options{Output: o.Output, Ask: o.Ask, Memory: o.Memory, MaxRejectRate: 1, MaxDropRate: 1}
+	again, err := Retry(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := again.Ledger.Total.Queries; q.In != 28 || q.AllRejected() != 0 || q.Out < m.Ledger.Total.Queries.Out {
+		t.Errorf("queries after the retry: %+v", q)
+	}
+	if got, want := server.answers(), journalled(t, o.Output); got != want || got == before {
+		t.Errorf("%d answers, %d before the retry, and the journals hold %d", got, before, want)
+	}
+	mustCheck(t, o)
+	posts := server.posts
+	if _, err := Retry(context.Background(), r); err != nil || server.posts != posts {
+		t.Errorf("a retry of what has not failed: %v, %d requests", err, server.posts-posts)
+	}
+	recorded := toySFT(t)
+	mustRun(t, recorded)
+	var usage *UsageError
+	if _, err := Retry(context.Background(), Options{Output: recorded.Output}); !errors.As(err, &usage) {
+		t.Errorf("a retry of recorded answers: %v, want a usage error", err)
+	}
+}
+
+// TestBatchRequests: requests are written for what is missing, kind by kind, until the answers of a batch API are all there.
+func TestBatchRequests(t *testing.T) {
+	server := newOracle(t) // nobody asks it
+	o := asking(t, server, 14)
+	o.Ask.BatchRequests = t.TempDir()
+	answers := t.TempDir()
+	rounds := 0
+	var m *Manifest
+	for ; m == nil; rounds++ {
+		if rounds == 10 {
+			t.Fatal("requests without an end")
+		}
+		var err error
+		var pending *PendingError
+		if m, err = CPT(context.Background(), o); err != nil && !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		if pending == nil {
+			break
+		}
+		if _, err := os.Stat(o.Output); err == nil {
+			t.Error("OUT is there before the answers are")
+		}
+		for _, name := range pending.Files {
+			out := filepath.Join(answers, fmt.Sprintf("%d-%s", rounds, name))
+			answerBatch(t, filepath.Join(pending.Dir, name), out)
+			if strings.HasPrefix(name, "rollouts") {
+				o.SFT.Rollouts = append(o.SFT.Rollouts, out)
+			} else {
+				o.SFT.Judgements = append(o.SFT.Judgements, out)
+			}
+		}
+	}
+	if rounds < 3 || server.posts > 0 {
+		t.Errorf("%d rounds and %d requests to the endpoint, want rollouts, scores, pairs and none", rounds, server.posts)
+	}
+	if q := m.Ledger.Total.Queries; q.In != 14 || q.Out == 0 || q.AllRejected() > 0 {
+		t.Errorf("queries %+v", q)
+	}
+	mustCheck(t, o)
+}
+
+// answerBatch answers a file of requests as a batch API does: in another order, with the same names.
+func answerBatch(t *testing.T, in, out string) {
+	t.Helper()
+	data, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(data)) {
+		var r struct {
+			CustomID string `json:"custom_id"`
+			Body     struct{ Messages []turnmill.Message }
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := json.Marshal(oracleAnswer(r.Body.Messages, sha256.Sum256([]byte(line))))
+		id, _ := json.Marshal(r.CustomID)
+		lines = append(lines, fmt.Sprintf(`{"custom_id":%s,"response":{"status_code":200,"body":{"choices":[{"index":0,"finish_reason":"stop","message":{"content":%s}}]}},"error":null}`+"\n", id, text))
+	}
+	slices.Reverse(lines)
+	if err := os.WriteFile(out, []byte(strings.Join(lines, "")), 0o666); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -60,33 +60,14 @@ func Run(ctx context.Context, o Options, partition int) error {
 		o.logger().Info("partition is committed already", "partition", partition)
 		return nil
 	}
-	t, err := tokenizerOf(ctx, o.Output, o.Tokenizer, p, o.Hub)
+	s, err := p.setup(ctx, &o, planSum)
 	if err != nil {
 		return err
 	}
-	s, err := load(p, t)
-	if err != nil {
-		return err
-	}
-	s.planSum, s.stored = planSum, o.stored
-	if p.tokens() && s.chat.SHA256() != p.Chat.SHA256 {
-		return &UsageError{fmt.Errorf("%s: chat format %s is not what it was when this was planned; plan anew with --restart", o.Output, p.Chat.Name)}
-	}
-	if err := p.sameTemplate(); err != nil {
-		return &UsageError{fmt.Errorf("%s: %w; plan anew with --restart", o.Output, err)}
-	}
-	if s.paths, err = inputsOf(&o, p); err != nil {
-		return err
-	}
+	defer s.answers.close()
 	window, err := s.unchanged(partition)
 	if err != nil {
 		return err
-	}
-	if p.samples() {
-		if s.answers, err = answersAt(ctx, &o, p); err != nil {
-			return err
-		}
-		defer s.answers.close()
 	}
 	return runSome(ctx, &o, s, window, []int{partition})
 }

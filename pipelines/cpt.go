@@ -25,6 +25,12 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 		defer s.stream.close()
 	}
 	defer s.answers.close()
+	if o.Ask.BatchRequests != "" {
+		if err := writeRequests(ctx, &o, s); err != nil || o.Output == "" {
+			return nil, err
+		}
+		s.batch = true
+	}
 	if o.DryRun {
 		return dryRun(ctx, &o, s, window)
 	}

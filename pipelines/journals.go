@@ -85,6 +85,22 @@ func openJournal(name string, write bool) (*os.File, error) {
 	return file, fsync.Dir(dir)
 }
 
+// temporaryJournal returns a journal that nothing of outlives the process: of requests that are only written.
+func temporaryJournal() (_ *journals, err error) {
+	file, err := os.CreateTemp("", "turnmill-journal-*")
+	if err != nil {
+		return nil, err
+	}
+	j := &journals{files: []*os.File{file}}
+	if err = os.Remove(file.Name()); err == nil {
+		j.rollouts, err = endpoint.OpenJournal(file, "journal")
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.close())
+	}
+	return j, nil
+}
+
 func (j *journals) close() error {
 	if j == nil {
 		return nil

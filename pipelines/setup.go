@@ -35,12 +35,13 @@ type setup struct {
 	answers   *recorded // of sft, else nil
 	journals  *journals // of the partition at hand, where sft asks
 	stopped   bool      // asking has ended early: the budget is spent
+	batch     bool      // a batch API has answered: nobody is asked
 	profile   arrow.Profile
 	share     share // of validation
 }
 
 // asks tells whether endpoints are asked.
-func (s *setup) asks() bool { return s.plan.samples() && s.plan.Config.SFT.Ask != nil }
+func (s *setup) asks() bool { return s.plan.samples() && s.plan.Config.SFT.Ask != nil && !s.batch }
 
 // resolve loads what the options name and returns the setup with a plan that lacks its inputs.
 func resolve(ctx context.Context, o *Options) (*setup, error) {

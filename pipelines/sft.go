@@ -29,6 +29,9 @@ func (o *Options) sampleErrors() error {
 	if len(o.SFT.Rollouts) == 0 && o.SFT.RolloutModel == "" {
 		errs = append(errs, errors.New("no answers: name files of recorded ones with --rollouts, or a model to ask with --rollout-model"))
 	}
+	if o.Ask.BatchRequests != "" && !o.SFT.asks() {
+		errs = append(errs, errors.New("--batch-requests: requests name a model; add --rollout-model, --judge-model or both"))
+	}
 	if o.SFT.asks() && o.streams() {
 		errs = append(errs, errors.New("input -: standard input has no second reading, and what is asked is read more than once; name a file"))
 	}

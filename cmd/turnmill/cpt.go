@@ -143,7 +143,7 @@ func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
 	if len(o.Inputs) == 0 {
 		return usage(fmt.Errorf("no INPUT: name files, directories or globs, or inputs: in the recipe"))
 	}
-	if o.Output == "" && o.DryRun {
+	if o.Output == "" && (o.DryRun || o.Ask.BatchRequests != "") {
 		return o.Validate()
 	}
 	if o.Output == "" {

@@ -18,7 +18,7 @@ const (
 	exitFailed      = 1   // failed
 	exitUsage       = 2   // usage or configuration
 	exitThreshold   = 3   // done, but a threshold was passed
-	exitTryAgain    = 75  // interrupted by SIGTERM or SIGUSR1, resumable
+	exitTryAgain    = 75  // interrupted by SIGTERM or SIGUSR1, resumable; or waiting for a batch API
 	exitInterrupted = 130 // interrupted by SIGINT, resumable
 )
 
@@ -51,12 +51,13 @@ func exitCode(err error) int {
 	var bad *pipelines.UsageError
 	var passed *pipelines.ThresholdError
 	var drift *pipelines.DriftError
+	var pending *pipelines.PendingError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
-	case errors.Is(err, errPreempted):
+	case errors.Is(err, errPreempted), errors.As(err, &pending):
 		return exitTryAgain
 	case errors.As(err, &bad):
 		return exitUsage

@@ -13,7 +13,7 @@ const rootLong = `turnmill turns recorded agent trajectories into training data 
 exactly which tokens will carry loss, and why.
 
 Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 done, but a threshold was passed;
-75 interrupted by SIGTERM or SIGUSR1, resumable; 130 interrupted by SIGINT, resumable.`
+75 interrupted by SIGTERM or SIGUSR1, resumable, or waiting for a batch API; 130 interrupted by SIGINT, resumable.`
 
 // newRoot returns the command tree; each subcommand stands in a file of its own.
 func newRoot(s streams) *cobra.Command {
@@ -49,7 +49,7 @@ func newRoot(s streams) *cobra.Command {
 		}
 		return usage(fmt.Errorf("%s: %w; try %s --help", cmd.CommandPath(), err, cmd.CommandPath()))
 	})
-	root.AddCommand(newCPT(s), newSFT(s), newAudit(s), newPlan(s), newRun(s), newMerge(s), newDemo(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newTemplates(s), newConfig(s), newVersion(s))
+	root.AddCommand(newCPT(s), newSFT(s), newAudit(s), newPlan(s), newRun(s), newMerge(s), newRetry(s), newDemo(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newTemplates(s), newConfig(s), newVersion(s))
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range append(root.Commands(), root) {
 		c.Flags().SortFlags = false

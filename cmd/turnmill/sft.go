@@ -19,7 +19,7 @@ import (
 
 // sftFlags are the flags that sft alone has.
 var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "pool", "pools",
-	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts",
+	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts", "batch-requests",
 	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "request-timeout"}
 
 // maskFlags are the flags of cpt that sft leaves out: what was chosen is trained, without a mask.
@@ -76,16 +76,14 @@ func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Judge.Temperature, "judge-temperature", "", "sampling temperature `X` of judges; default: the endpoint's")
 	fs.StringVar(&q.Judge.TopP, "judge-top-p", "", "nucleus `X` of judges; default: the endpoint's")
 	decimalVar(fs, &q.Judge.MaxTokens, "judge-max-tokens", "longest answer of a judge in tokens, `N`; 0: the endpoint's own")
+	fs.StringVar(&o.Ask.BatchRequests, "batch-requests", "", "`DIR` for files of what is missing, as requests to a batch API, in place of asking: exit code 75 while anything is")
 	decimalVar(fs, &q.Attempts, "judge-attempts", "`N` attempts at a judgement that cannot be read")
 	o.addAsk(fs)
 	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is")
 	fs.StringVar(&o.pools, "pools", "", "YAML `FILE`: the sources of each pool; trajectories of other pools' sources are dropped")
 }
 
-// askFlags are the flags of sft that say how endpoints are asked; they change no question.
-var askFlags = [...]string{"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "request-timeout"}
-
-// addAsk declares them.
+// addAsk declares the flags that say how endpoints are asked; they change no question.
 func (o *cptOptions) addAsk(fs *pflag.FlagSet) {
 	a := &o.Ask
 	fs.StringVar(&a.RolloutURL, "rollout-url", "", "`URL` of the endpoint of --rollout-model, as in https://host/v1; default: OPENAI_BASE_URL; its key is OPENAI_API_KEY")

@@ -78,7 +78,8 @@ func name(v jsonscan.Value) (id string, sample int, err error) {
 	return id, sample, err
 }
 
-// SplitID takes the number of a sample off an id of the form TRAJECTORY@TURN#SAMPLE; for other ids it is -1.
+// SplitID takes the number of a sample off an id of the form TRAJECTORY@TURN#SAMPLE, or of an attempt off a judge's
+// TRAJECTORY@TURN/scores/0#1; for other ids it is -1.
 func SplitID(id string) (string, int) {
 	at := strings.LastIndexByte(id, '#')
 	if at < 0 {
@@ -88,8 +89,8 @@ func SplitID(id string) (string, int) {
 	if err != nil || n < 0 || n >= mostSamples || strconv.Itoa(n) != id[at+1:] {
 		return id, -1
 	}
-	turn := id[strings.LastIndexByte(id[:at], '@')+1 : at]
-	if len(turn) == at || turn == "" || strings.Trim(turn, "0123456789") != "" {
+	turn, _, _ := strings.Cut(id[strings.LastIndexByte(id[:at], '@')+1:at], "/") // a judge's question goes on after it
+	if !strings.Contains(id[:at], "@") || turn == "" || strings.Trim(turn, "0123456789") != "" {
 		return id, -1
 	}
 	return id[:at], n

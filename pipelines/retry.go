@@ -1,0 +1,98 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Retry asks again what failed in a finished or stopped sft run, and makes the partitions anew that this concerns. Of the
+// options it takes what Run takes, and the rates. The manifest is gone until all is done.
+func Retry(ctx context.Context, o Options) (*Manifest, error) {
+	p, planSum, unlock, err := openPlanned(&o, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	switch {
+	case !p.samples():
+		return nil, &UsageError{fmt.Errorf("%s: it is a run of %s, which has no queries", o.Output, p.Pipeline)}
+	case p.Config.SFT.Ask == nil:
+		return nil, &UsageError{fmt.Errorf("%s: its answers are recorded, so nothing can be asked again; give turnmill sft more of them with --rollouts and --judgements, and --restart", o.Output)}
+	}
+	s, err := p.setup(ctx, &o, planSum)
+	if err != nil {
+		return nil, err
+	}
+	defer s.answers.close()
+	var window int64
+	var todo []int
+	for i := range p.Partitions {
+		c := committed(o.Output, planSum, i)
+		if c != nil && !c.SFT.failed() {
+			continue
+		}
+		need, err := s.unchanged(i)
+		if err != nil {
+			return nil, err
+		}
+		window, todo = max(window, need), append(todo, i)
+	}
+	if len(todo) == 0 {
+		o.logger().Info("no query has failed")
+		return finish(ctx, &o, p, planSum)
+	}
+	names := []string{"manifest.json"} // first, so that no stop leaves a run that looks whole
+	for _, i := range todo {
+		names = append(names, commitPath(i))
+	}
+	for _, name := range names {
+		if err := ignoreMissing(os.Remove(filepath.Join(o.Output, filepath.FromSlash(name)))); err != nil {
+			return nil, err
+		}
+	}
+	o.Ask.Retry = true
+	if err := runSome(ctx, &o, s, window, todo); err != nil {
+		return nil, err
+	}
+	return finish(ctx, &o, p, planSum)
+}
+
+// failed tells whether a query has failed.
+func (c *SFTCounts) failed() bool {
+	for _, a := range c.Queries {
+		if len(a.Failed) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// setup loads what a plan names, from where the options or local.json say that it is.
+func (p *Plan) setup(ctx context.Context, o *Options, planSum string) (*setup, error) {
+	t, err := tokenizerOf(ctx, o.Output, o.Tokenizer, p, o.Hub)
+	if err != nil {
+		return nil, err
+	}
+	s, err := load(p, t)
+	if err != nil {
+		return nil, err
+	}
+	s.planSum, s.stored = planSum, o.stored
+	if p.tokens() && s.chat.SHA256() != p.Chat.SHA256 {
+		return nil, &UsageError{fmt.Errorf("%s: chat format %s is not what it was when this was planned; plan anew with --restart", o.Output, p.Chat.Name)}
+	}
+	if err := p.sameTemplate(); err != nil {
+		return nil, &UsageError{fmt.Errorf("%s: %w; plan anew with --restart", o.Output, err)}
+	}
+	if s.paths, err = inputsOf(o, p); err != nil {
+		return nil, err
+	}
+	if p.samples() {
+		if s.answers, err = answersAt(ctx, o, p); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
