@@ -51,7 +51,7 @@ func (a *aligner) spans(dst []turnmill.Span, before, after string) []turnmill.Sp
 	}
 	a.align(before, after, from)
 	start := int32(from)
-	for i, n := range a.after {
+	for i, n := range a.after { // no more than mostNodes, which are fewer than mostSpans
 		if last := len(dst) - 1; !a.changed[i] {
 			start = n.end
 			continue

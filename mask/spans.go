@@ -17,10 +17,15 @@ import (
 // to none, and is not new. Of a run of Chinese or Japanese characters each belongs to both its pairs, and is new when
 // one of them is: no word that is new lies outside a span. Where a word was spelt with escapes of JSON its span holds
 // the escapes, in the text as it stands.
+//
+// A turn has at most mostSpans of them; what comes behind the last goes by the draw.
 type spanner struct {
 	spans []turnmill.Span
-	fresh bool // the word before is new
+	fresh bool // the word before is new, and its span is open
 }
+
+// mostSpans bounds what is held of one turn: 8 MiB here, and as much in its labels' columns.
+const mostSpans = 1 << 20
 
 // word takes the next word, or character of a run of pairs, at bytes [from, to) of the text.
 func (s *spanner) word(from, to int, fresh bool) {
@@ -28,7 +33,10 @@ func (s *spanner) word(from, to int, fresh bool) {
 	if s.fresh {
 		s.spans[last].End = int32(from)
 	}
-	switch s.fresh, last = fresh, len(s.spans)-1; {
+	if touches := last >= 0 && s.spans[last].End == int32(from); !touches && len(s.spans) == mostSpans {
+		fresh = false
+	}
+	switch s.fresh = fresh; {
 	case !fresh:
 	case last >= 0 && s.spans[last].End == int32(from):
 		s.spans[last].End = int32(to)

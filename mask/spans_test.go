@@ -247,6 +247,17 @@ func TestSpansRecordedText(t *testing.T) {
 	}
 }
 
+// TestSpansAreBounded: what comes behind the last span that is held goes by the draw.
+func TestSpansAreBounded(t *testing.T) {
+	var m Measurer
+	text := strings.Repeat("a b ", mostSpans+5)
+	m.Measure("a", text)
+	spans := m.spansOf(nil, text)
+	if last := spans[len(spans)-1]; len(spans) != mostSpans || last != (turnmill.Span{Start: 4*mostSpans - 2, End: 4 * mostSpans}) {
+		t.Errorf("%d spans, the last %v", len(spans), last)
+	}
+}
+
 // A huge observation of any shape takes time in proportion.
 func TestSpansAreLinear(t *testing.T) {
 	for name, piece := range map[string]string{

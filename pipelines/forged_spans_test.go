@@ -17,10 +17,16 @@ func screens(n int) string {
 			return `RootWebArea 'Shop'\n\tlink 'Home'\n\tlink 'Cart'\n` + more + `\tbutton 'Pay'\n\tStaticText 'Free delivery above 40'\n`
 		}
 		id := string(rune('a'+i/26)) + string(rune('a'+i%26))
-		b.WriteString(`{"id":"screen-` + id + `","domain":"web","turns":[` +
-			`{"action":"open shop","observation":"` + tree("") + `"},` +
-			`{"action":"type SPRING` + id + `","observation":"` + tree(`\ttextbox 'Code' value='SPRING`+id+`'\n`) + `"},` +
-			`{"action":"click apply","observation":"` + tree(`\ttextbox 'Code'\n\tStaticText '`+id+` is accepted'\n`) + `"}]}` + "\n")
+		screens := [...]string{"RootWebArea 'Blank'", tree(""), tree(`\ttextbox 'Code' value='SPRING` + id + `'\n`),
+			tree(`\ttextbox 'Code'\n\tStaticText '` + id + ` is accepted'\n`)}
+		b.WriteString(`{"id":"screen-` + id + `","domain":"web","turns":[`)
+		for k, action := range [...]string{"open shop", "type SPRING" + id, "click apply"} {
+			if k > 0 {
+				b.WriteString(",")
+			}
+			b.WriteString(`{"state":"` + screens[k] + `","action":"` + action + `","observation":"` + screens[k+1] + `"}`)
+		}
+		b.WriteString("]}\n")
 	}
 	return b.String()
 }

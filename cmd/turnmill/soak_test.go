@@ -209,7 +209,7 @@ func (s *soak) someFlags() []string {
 	f := []string{"--tokenizer", "demo", "--max-reject-rate", "1", "--seq-len", pick(s, "64", "700", "4096", "262144"), "--seed", strconv.Itoa(s.rng.IntN(3)),
 		"--state", pick(s, "always", "changed", "never"), "--min-turns", pick(s, "1", "2", "3"), "--shard-bytes", pick(s, "1", "40000", "256MiB"),
 		"--validation", pick(s, "0", "0", "0.05", "0.5"), "--limit", pick(s, "0", "0", "0", "1", "17", "150"), "--max-record", pick(s, "256MiB", "5000")}
-	switch s.rng.IntN(6) {
+	switch s.rng.IntN(8) {
 	case 0:
 		f = append(f, "--mask", "weight", "--profile", "weighted")
 	case 1:
@@ -218,6 +218,10 @@ func (s *soak) someFlags() []string {
 		f = append(f, "--objective", "all", "--mask", "token")
 	case 3:
 		f = append(f, "--mask", "off", "--filters", "none")
+	case 4:
+		f = append(f, "--mask", "span", "--objective", pick(s, "world-model", "all"))
+	case 5:
+		f = append(f, "--mask", "changed", "--copied-keep", pick(s, "0.1", "0", "0.5", "1"), "--filters", pick(s, "all", "none"))
 	}
 	if s.stream {
 		return append(f, "--partition-bytes", pick(s, "20000", "100000", "300000", "256MiB"))
