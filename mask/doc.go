@@ -13,8 +13,16 @@
 //	      v
 //	MaskDecision
 //
+// Two modes add spans of the observation that are kept whatever the draw:
+//
+//	span      spans.go      runs of words that are not in A, by places that split.go and place.go keep count of
+//	changed   screen.go     the screen before the turn: its state, or on a screen the observation before
+//	          nodes.go      its lines, or the nodes of long ones, without what is volatile
+//	          changed.go    those of the observation that it has not got
+//
 // The decision is a function of the texts, the table, the seed, the trajectory's id and the turn's index.
-// Nothing else enters: not the domain, the tool, the tokenizer, the order of the input, nor other turns.
+// Nothing else enters, mode changed apart: not the domain, the tool, the tokenizer, the order of the input, nor
+// other turns.
 // The rule is that of the Qwen-AgentWorld report (arXiv 2606.24597, section 3.2, Table 3); where the report
 // leaves a choice, the choice stands beside the code that makes it.
 package mask

@@ -105,6 +105,14 @@ func provenanceOf(r *stats.TurnRow) string {
 	return strconv.FormatBool(*r.Observed)
 }
 
+// copiedOf names the ratio of copied lines, in the mode that has one.
+func copiedOf(m *MaskInfo) string {
+	if m.CopiedKeep == "" {
+		return ""
+	}
+	return ", copied lines at " + m.CopiedKeep
+}
+
 // keepsOf returns the ratio of each category, whatever the mode makes of it.
 func keepsOf(table *mask.Table) (keeps [turnmill.NumCategories]float64) {
 	keeps[turnmill.CategoryOther] = table.Other.Float()
@@ -177,7 +185,7 @@ func factsOf(m *Manifest, p *Plan) []report.Fact {
 	facts := []report.Fact{
 		{Name: "turnmill", Value: m.Turnmill + ", pipeline " + m.Pipeline},
 		{Name: "inputs", Value: stats.Thousands(int64(len(m.Inputs))) + " files, " + stats.Thousands(stored) + " bytes stored"},
-		{Name: "mask", Value: "mode " + p.Mask.Mode + ", words " + p.Mask.Words + ", seed " + strconv.Quote(p.Mask.Seed)},
+		{Name: "mask", Value: "mode " + p.Mask.Mode + copiedOf(&p.Mask) + ", words " + p.Mask.Words + ", seed " + strconv.Quote(p.Mask.Seed)},
 		{Name: "mask table", Value: "sha256 " + p.Mask.SHA256},
 		{Name: "tokenizer", Value: "none: lengths are characters of observations"},
 		{Name: "plan", Value: "sha256 " + m.Plan},

@@ -17,25 +17,33 @@ func (p *painter) spans(t *pipelines.ShownTurn) {
 	if !t.Parted {
 		return
 	}
-	p.printf(plain, "  always trained: ")
-	if len(t.Spans) == 0 {
-		p.printf(plain, "nothing\n")
-		return
-	}
-	left := 140
-	for i, s := range t.Spans {
-		text := []rune(visible(s.Text))
-		if p.lines > 0 && len(text) > left {
-			p.printf(plain, " and more, %d in all", len(t.Spans))
-			break
-		}
-		left -= len(text)
-		if i > 0 {
-			p.printf(plain, " ")
-		}
-		p.printf(plain, "[")
-		p.printf(green, "%s", string(text))
-		p.printf(plain, "]")
+	p.printf(plain, "  always trained:")
+	switch n := len(t.Spans); {
+	case n == 0:
+		p.printf(plain, " nothing")
+	case t.Spans[0].Start == 0 && t.Spans[0].End == len(t.Observation):
+		p.printf(plain, " all of it")
+	default:
+		p.listed(t.Spans)
 	}
 	p.printf(plain, "\n")
+}
+
+func (p *painter) listed(spans []pipelines.ShownSpan) {
+	left := 140
+	for i, s := range spans {
+		if p.lines > 0 && left <= 0 {
+			p.printf(plain, " ... %d more", len(spans)-i)
+			return
+		}
+		text := []rune(visible(s.Text))
+		more := ""
+		if p.lines > 0 && len(text) > left {
+			text, more = text[:left], "..."
+		}
+		left -= len(text)
+		p.printf(plain, " [")
+		p.printf(green, "%s", string(text))
+		p.printf(plain, "%s]", more)
+	}
 }

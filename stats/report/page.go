@@ -8,7 +8,7 @@ import (
 // Page is all that a report says.
 type Page struct {
 	Facts       []Fact // what was audited, and how
-	Mode        string // of the mask: turn, token, weight, off
+	Mode        string // of the mask: turn, token, weight, span, changed, off
 	Tokens      bool   // there was a tokenizer: lengths are tokens, else characters
 	Table       Table
 	Figures     *figures.Figures
