@@ -69,11 +69,10 @@ doc/0 target observed=- instructed=- perturbed=- words=0 state=-1 shared=-1 nove
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 	for _, row := range []string{
-		`<tr data-name="the whole"><th scope="row"><a href="#whole">The whole</a></th><td class="r">4</td>`, // with a state
-		`data-turns="3" data-words="9" data-unseen="5"`,                                                     // turn 0
-		`<td class="r">4</td><td class="r">1 <small>25%</small></td><td class="r">1 <small>25%</small></td><td class="r">2 <small>50%</small></td>` + // who answered
-			`<td class="r">2 <small>50%</small></td><td class="r">1 <small>25%</small></td><td class="r">6</td><td class="r">3</td>`,
-		`<td class="r">1</td><td class="r">2</td><td class="r">1</td><td class="r"><a href="#ex-domain-`, // answers that leak
+		`<tr data-name="the whole"><th scope="row"><a href="#whole">The whole</a></th><td class="r"><a href="#examples">4</a></td>`, // with a state
+		`data-turns="3" data-words="9" data-unseen="5"`, // turn 0
+		linkedCells("examples", "4", "1 <small>25%", "1 <small>25%", "2 <small>50%", "2 <small>50%", "1 <small>25%", "6", "3"), // who answered
+		linkedCells("ex-tool-1", "1", "2"),
 	} {
 		if !strings.Contains(reportOn(t, o), row) {
 			t.Errorf("the report does not say %s", row)
@@ -84,6 +83,20 @@ doc/0 target observed=- instructed=- perturbed=- words=0 state=-1 shared=-1 nove
 	if page := reportOn(t, o); !strings.Contains(page, "<code>--beyond on</code>") || strings.Contains(page, `data-beyond="unseen"`) {
 		t.Error("the report of a run without --beyond does not say so, or has figures")
 	}
+}
+
+// linkedCells are cells of numbers that lead to examples, each with what stands behind it.
+func linkedCells(to string, cells ...string) string {
+	var b strings.Builder
+	for _, c := range cells {
+		n, rest, small := strings.Cut(c, " ")
+		fmt.Fprintf(&b, `<td class="r"><a href="#%s">%s</a>`, to, n)
+		if small {
+			b.WriteString(" " + rest + "</small>")
+		}
+		b.WriteString("</td>")
+	}
+	return b.String()
 }
 
 func reportOn(t *testing.T, o Options) string {

@@ -171,7 +171,7 @@ class Audit:
         for name, r in self.rows("novelties"):
             cells = table("state", name)
             if cells and cells[0] == number(r["turns"]):
-                want = [number(r[f"below_{bar}{which}"]) for bar in (30, 50, 60) for which in ("", "_with_state")]
+                want = [{"alone": r[f"below_{bar}"], "state": r[f"below_{bar}_with_state"]} for bar in (30, 50, 60)]
                 self.same(f"state, {name}", want, cells[3:])
             elif cells and name != "the whole":
                 self.same(f"state, {name}", number(r["turns"]), cells[0])

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,6 +45,23 @@ func TestReferenceOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzReferenceOf: whatever meta and instruction hold, an answer that is named is a text, and none is invented.
+func FuzzReferenceOf(f *testing.F) {
+	f.Add(`{"reference_answer":["Ada"],"target_query":"Who?"}`, "Target query: Who?\nReference answer: Ada")
+	f.Add(`{"perturbation":{}}`, "## 参考答案\n\n**x**")
+	f.Fuzz(func(t *testing.T, meta, text string) {
+		r := ReferenceOf(&turnmill.Trajectory{Meta: meta, System: turnmill.SystemPrompt{SimulationInstruction: text}})
+		for _, a := range r.Answers {
+			if !strings.Contains(meta, "reference_answer") && (a == "" || !strings.Contains(text, a)) {
+				t.Errorf("%q is no part of the instruction", a)
+			}
+		}
+		if Perturbed(meta) && !strings.Contains(meta, "perturbation") {
+			t.Error("a perturbation that meta does not name")
+		}
+	})
 }
 
 func TestPerturbed(t *testing.T) {

@@ -43,7 +43,9 @@ func (v *view) Leaks() []beyondRow {
 	for _, g := range v.Sections[figures.Tool].Groups {
 		if g.Group.Beyond.Leaked.Turns > 0 {
 			name := g.Of + " " + g.Title
-			g.Title = name
+			if g.Group.Name != "" {
+				g.Title = name
+			}
 			rows = append(rows, beyondRow{g, name, &g.Group.Beyond})
 		}
 	}
@@ -120,7 +122,7 @@ func (r beyondRow) Stretches() []unseenCell {
 	return cells
 }
 
-// partOf writes a part with its share.
-func partOf(p, all figures.Part) template.HTML {
-	return template.HTML(fmt.Sprintf("%s <small>%s</small>", Thousands(p.Trajectories), percent(ratio(p.Trajectories, all.Trajectories))))
+// Parts returns the trajectories of each provenance, those with an instruction, and those with a perturbation.
+func (r beyondRow) Parts() []figures.Part {
+	return append(r.B.Provenance[:len(r.B.Provenance):len(r.B.Provenance)], r.B.Instructed, r.B.Perturbed)
 }

@@ -437,6 +437,5 @@ var functions = template.FuncMap{
 	"legend": func() []turnmill.Category { return barOrder[:] },
 
 	"positions": func() []string { return figures.PositionNames[:] },
-	"part":      partOf,
 	"share":     func(n, of int64) string { return percent(ratio(n, of)) },
 }
