@@ -27,7 +27,7 @@ type partitionCheck struct {
 	examples *exampleCheck // of an audit, else nil
 	records  recordSampler // what the rejects of an audit give, chosen again
 	samples  *sampleCheck  // of sft, else nil
-	asked    *queryLine    // for the turn at hand, or nil
+	asked    *QueryLine    // for the turn at hand, or nil
 
 	reasons [2][]turnmill.Reason // that the plan has for turns: of context, of what is dropped
 	decoded int64                // records

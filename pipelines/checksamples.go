@@ -27,12 +27,12 @@ import (
 //	rejects                    query d
 type sampleCheck struct {
 	queries, replies lineReader
-	next             *queryLine // that no turn has claimed; nil at the end
+	next             *QueryLine // that no turn has claimed; nil at the end
 	chooser          *chooser
 	heard            heardReplies
 	counts           *SFTCounts
 	unread           map[turnmill.Reason]int64 // rows of answers
-	lost             []*queryLine              // whose reject lines have not come yet
+	lost             []*QueryLine              // whose reject lines have not come yet
 	filtered         []turnmill.Reason
 }
 
@@ -118,7 +118,7 @@ func (p *partitionCheck) nextQuery() error {
 	if err != nil || line == nil {
 		return err
 	}
-	q := &queryLine{}
+	q := &QueryLine{}
 	if err := decodeJSON(line, q); err != nil {
 		return fmt.Errorf("%s: %w: line %d: %w", s.queries.path, turnmill.ErrCorrupt, s.queries.n, err)
 	}
@@ -160,7 +160,7 @@ func (p *partitionCheck) nextQuery() error {
 }
 
 // repliesOf reads the lines of replies/ that belong to a query: it says how many answers it has.
-func (p *partitionCheck) repliesOf(q *queryLine) (raw []byte, err error) {
+func (p *partitionCheck) repliesOf(q *QueryLine) (raw []byte, err error) {
 	s := p.samples
 	clear(s.heard)
 	want := 0
@@ -190,7 +190,7 @@ func (p *partitionCheck) repliesOf(q *queryLine) (raw []byte, err error) {
 }
 
 // endOf holds a query's line against what was chosen again.
-func (p *partitionCheck) endOf(q *queryLine, h *hearing, at func(string, ...any)) {
+func (p *partitionCheck) endOf(q *QueryLine, h *hearing, at func(string, ...any)) {
 	t := &turnmill.Trajectory{ID: q.Trajectory, Domain: q.Domain, Source: q.Source, Turns: []turnmill.Turn{{Index: q.Turn}}}
 	if id := queryID(t, 0); id != q.ID {
 		at("turn %d of %s is query %s", q.Turn, q.Trajectory, id)
@@ -223,7 +223,7 @@ func (p *partitionCheck) endOf(q *queryLine, h *hearing, at func(string, ...any)
 }
 
 // query returns the query of a turn, or nil.
-func (p *partitionCheck) query(t *stats.TurnRow, at func(string, ...any)) (*queryLine, error) {
+func (p *partitionCheck) query(t *stats.TurnRow, at func(string, ...any)) (*QueryLine, error) {
 	q := p.samples.next
 	if q == nil || q.Trajectory != t.ID || q.Turn != int(t.Turn) {
 		if t.Status == "target" {
@@ -243,7 +243,7 @@ func (p *partitionCheck) query(t *stats.TurnRow, at func(string, ...any)) (*quer
 }
 
 // sampleTurn proves a turn that stands in a row: where its texts are, and what of an answer is trained.
-func (p *partitionCheck) sampleTurn(t *stats.TurnRow, q *queryLine, action, response turnmill.Span, at func(string, ...any)) {
+func (p *partitionCheck) sampleTurn(t *stats.TurnRow, q *QueryLine, action, response turnmill.Span, at func(string, ...any)) {
 	if t.Status != "target" || q == nil || q.Row == nil {
 		if t.TrainedTokens != 0 || t.TargetTokens != 0 {
 			at("%d trained tokens of a turn that is history", t.TrainedTokens)

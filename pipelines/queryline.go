@@ -9,8 +9,8 @@ import (
 	"github.com/turnmill/turnmill/shard"
 )
 
-// queryLine is one line of queries/pNNNNN.jsonl.zst: one query, and its one end.
-type queryLine struct {
+// QueryLine is one line of queries/pNNNNN.jsonl.zst: one query, and its one end.
+type QueryLine struct {
 	ID         string            `json:"id"`
 	Trajectory string            `json:"trajectory"`
 	Turn       int               `json:"turn"` // as in the source
@@ -20,18 +20,18 @@ type queryLine struct {
 	Reason     turnmill.Reason   `json:"reason,omitempty"`
 	Detail     string            `json:"detail,omitempty"`
 	Template   turnmill.Template `json:"template"`
-	Rollouts   []rolloutLine     `json:"rollouts"`
-	Pairs      []pairLine        `json:"pairs"`
+	Rollouts   []RolloutLine     `json:"rollouts"`
+	Pairs      []PairLine        `json:"pairs"`
 	Candidate  bool              `json:"candidate"`
 	Winner     *int              `json:"winner,omitempty"`
 	Decided    string            `json:"decided,omitempty"` // by what
 	Wins       []int             `json:"wins,omitempty"`
 	Reward     int               `json:"reward,omitempty"` // of the winner: five scores, 5 to 25
-	Row        *sampleRow        `json:"row,omitempty"`
+	Row        *SampleRow        `json:"row,omitempty"`
 }
 
-// rolloutLine is one answer to a query, and what a judge said of it.
-type rolloutLine struct {
+// RolloutLine is one answer to a query, and what a judge said of it.
+type RolloutLine struct {
 	State    string        `json:"state"` // as replies end; missing
 	Detail   string        `json:"detail,omitempty"`
 	Judged   string        `json:"judged,omitempty"` // what the judgement is worth
@@ -40,8 +40,8 @@ type rolloutLine struct {
 	Why      string        `json:"why,omitempty"`    // the judgement is worth no more
 }
 
-// pairLine is one comparison in one order.
-type pairLine struct {
+// PairLine is one comparison in one order.
+type PairLine struct {
 	First    int    `json:"first"` // shown first
 	Second   int    `json:"second"`
 	Judged   string `json:"judged"`
@@ -49,8 +49,8 @@ type pairLine struct {
 	Better   *int   `json:"better,omitempty"`
 }
 
-// sampleRow says where a query's row is, and what is in it. Ranges are of tokens, half open.
-type sampleRow struct {
+// SampleRow says where a query's row is, and what is in it. Ranges are of tokens, half open.
+type SampleRow struct {
 	Shard     string        `json:"shard"`
 	Row       int64         `json:"row"`
 	Tokens    int32         `json:"tokens"`
@@ -66,17 +66,17 @@ type sampleRow struct {
 }
 
 // newQueryLine says what was heard about a query.
-func newQueryLine(id string, t *turnmill.Trajectory, at int, tmpl turnmill.Template, h *hearing) *queryLine {
-	q := &queryLine{ID: id, Trajectory: clone(t.ID), Turn: t.Turns[at].Index, Domain: h.Domain, Source: clone(t.Source),
-		Template: tmpl, Candidate: h.Candidate, Rollouts: []rolloutLine{}, Pairs: []pairLine{}}
+func newQueryLine(id string, t *turnmill.Trajectory, at int, tmpl turnmill.Template, h *hearing) *QueryLine {
+	q := &QueryLine{ID: id, Trajectory: clone(t.ID), Turn: t.Turns[at].Index, Domain: h.Domain, Source: clone(t.Source),
+		Template: tmpl, Candidate: h.Candidate, Rollouts: []RolloutLine{}, Pairs: []PairLine{}}
 	next := 0
 	for i := range h.Rollouts {
 		r := &h.Rollouts[i]
 		if !r.Answered {
-			q.Rollouts = append(q.Rollouts, rolloutLine{State: "missing"})
+			q.Rollouts = append(q.Rollouts, RolloutLine{State: "missing"})
 			continue
 		}
-		line := rolloutLine{State: r.State.String(), Detail: h.rollouts[next].Error, Attempts: len(h.scores[i])}
+		line := RolloutLine{State: r.State.String(), Detail: h.rollouts[next].Error, Attempts: len(h.scores[i])}
 		next++
 		if r.State == turnmill.ReplyComplete {
 			line.Judged, line.Why = r.Judgement.String(), h.scored[i].Detail
@@ -87,7 +87,7 @@ func newQueryLine(id string, t *turnmill.Trajectory, at int, tmpl turnmill.Templ
 		q.Rollouts = append(q.Rollouts, line)
 	}
 	for _, p := range h.pairs {
-		line := pairLine{First: p.First, Second: p.ID.Second, Judged: p.State.String(), Attempts: len(p.replies)}
+		line := PairLine{First: p.First, Second: p.ID.Second, Judged: p.State.String(), Attempts: len(p.replies)}
 		if p.State == judge.Valid {
 			better := p.First
 			if p.Preference.Second {
@@ -105,7 +105,7 @@ func newQueryLine(id string, t *turnmill.Trajectory, at int, tmpl turnmill.Templ
 }
 
 // judged says for a reject line what the judges said of the rollouts.
-func (q *queryLine) judged() string {
+func (q *QueryLine) judged() string {
 	var text []byte
 	for i, r := range q.Rollouts {
 		if i > 0 {
@@ -150,7 +150,7 @@ func (h *hearing) appendReplies(dst []byte) ([]byte, int64) {
 }
 
 // fill says where a row is in its outcome, and what is in it.
-func (r *sampleRow) fill(res *shard.SampleResult, tokens, history int) {
+func (r *SampleRow) fill(res *shard.SampleResult, tokens, history int) {
 	r.System, r.Action, r.Reasoning, r.Answer = res.System, res.Action, res.Reasoning, res.Answer
 	r.Trained, r.Cut, r.local, r.Tokens, r.History = res.Trained, res.Cut, res.Row, int32(tokens), history
 }

@@ -9,14 +9,14 @@ import (
 
 // sampleOutcome is what of an outcome sft alone has.
 type sampleOutcome struct {
-	queries []*queryLine
+	queries []*QueryLine
 	replies []byte // JSON lines
 	lines   int64  // of replies
 	counts  *SFTCounts
 
 	// Of the trajectory at hand.
 	results []shard.TurnResult
-	first   *queryLine // that has no row
+	first   *QueryLine // that has no row
 	rows    int
 	noted   []turnmill.TurnTokens // of the last row
 	tokens  int                   // of it
@@ -57,7 +57,7 @@ func (o *outcome) noteRow() {
 
 // sampleRow enters a row that was just made: its target, and the turns that it holds as history where no row
 // before does.
-func (o *outcome) sampleRow(r *sampleRow, res *shard.SampleResult) {
+func (o *outcome) sampleRow(r *SampleRow, res *shard.SampleResult) {
 	s := o.sft
 	if len(s.noted) == 0 {
 		o.noteRow()
@@ -84,7 +84,7 @@ func (o *outcome) sampleRow(r *sampleRow, res *shard.SampleResult) {
 }
 
 // query enters one query and its end.
-func (o *outcome) query(q *queryLine, h *hearing, at int) {
+func (o *outcome) query(q *QueryLine, h *hearing, at int) {
 	s := o.sft
 	s.queries = append(s.queries, q)
 	var n int64
@@ -214,7 +214,7 @@ func (c *SFTCounts) use(kind string, u UsageSum) {
 }
 
 // add counts one query.
-func (c *SFTCounts) add(q *queryLine, h *hearing) {
+func (c *SFTCounts) add(q *QueryLine, h *hearing) {
 	c.Queries.Add(&h.Case, &h.Outcome)
 	if q.Row != nil {
 		c.Chains.Add(h.Domain, h.reply(h.Winner).Reasoning, int64(q.Row.Reasoning.Len()))

@@ -76,7 +76,7 @@ func askedWith(version, seed, id string, domain turnmill.Domain, pool string) (*
 }
 
 // row writes the row of a query whose winner is known, or says why there is none.
-func (m *sampleMaker) row(asked *question, h *hearing, q *queryLine, out *outcome) {
+func (m *sampleMaker) row(asked *question, h *hearing, q *QueryLine, out *outcome) {
 	winner := h.reply(h.Winner)
 	res, err := m.builder.Sample(&shard.Sample{
 		Trajectory: asked.tmpl.Render(asked.trajectory, asked.shown), Target: asked.at, Verdicts: asked.shown.Verdicts,
@@ -89,7 +89,7 @@ func (m *sampleMaker) row(asked *question, h *hearing, q *queryLine, out *outcom
 		q.State, q.Reason = "dropped", res.Reason
 	default:
 		q.State = "selected"
-		q.Row = &sampleRow{Loss: m.config.Loss}
+		q.Row = &SampleRow{Loss: m.config.Loss}
 		out.sampleRow(q.Row, &res)
 	}
 }

@@ -86,7 +86,7 @@ func (w *sampleWriter) write(s *sampleOutcome, places []place) error {
 }
 
 // encode returns the line.
-func (q *queryLine) encode() []byte {
+func (q *QueryLine) encode() []byte {
 	data, err := json.Marshal(q)
 	if err != nil {
 		panic("pipelines: a line of ours cannot be encoded: " + err.Error())

@@ -53,11 +53,11 @@ func (f *forger) writeLines(name string, lines []string) {
 }
 
 // query changes the first query that a test wants.
-func (f *forger) query(want func(*queryLine) bool, change func(*queryLine)) {
+func (f *forger) query(want func(*QueryLine) bool, change func(*QueryLine)) {
 	f.t.Helper()
 	lines := f.lines(queriesPath(0))
 	for i, line := range lines {
-		q := &queryLine{}
+		q := &QueryLine{}
 		if err := json.Unmarshal([]byte(line), q); err != nil {
 			f.t.Fatal(err)
 		}
@@ -76,21 +76,21 @@ func TestForgedSFT(t *testing.T) {
 	o := toySFT(t)
 	o.Partitions = 1
 	mustRun(t, o)
-	selected := func(q *queryLine) bool { return q.State == "selected" && len(q.Pairs) > 0 }
-	dropped := func(q *queryLine) bool { return q.Reason == turnmill.ReasonBelowThreshold }
+	selected := func(q *QueryLine) bool { return q.State == "selected" && len(q.Pairs) > 0 }
+	dropped := func(q *QueryLine) bool { return q.Reason == turnmill.ReasonBelowThreshold }
 	for name, change := range map[string]func(f *forger){
-		"another winner": func(f *forger) { f.query(selected, func(q *queryLine) { *q.Winner = (*q.Winner + 1) % 3 }) },
-		"another reward": func(f *forger) { f.query(selected, func(q *queryLine) { q.Reward++ }) },
-		"another score":  func(f *forger) { f.query(selected, func(q *queryLine) { q.Rollouts[0].State = "truncated" }) },
+		"another winner": func(f *forger) { f.query(selected, func(q *QueryLine) { *q.Winner = (*q.Winner + 1) % 3 }) },
+		"another reward": func(f *forger) { f.query(selected, func(q *QueryLine) { q.Reward++ }) },
+		"another score":  func(f *forger) { f.query(selected, func(q *QueryLine) { q.Rollouts[0].State = "truncated" }) },
 		"a pair turned": func(f *forger) {
-			f.query(selected, func(q *queryLine) { q.Pairs[0].First, q.Pairs[0].Second = q.Pairs[0].Second, q.Pairs[0].First })
+			f.query(selected, func(q *QueryLine) { q.Pairs[0].First, q.Pairs[0].Second = q.Pairs[0].Second, q.Pairs[0].First })
 		},
-		"another template":    func(f *forger) { f.query(selected, func(q *queryLine) { q.Template.Version = "v0" }) },
-		"another answer":      func(f *forger) { f.query(selected, func(q *queryLine) { q.Row.Answer.Start-- }) },
-		"another row":         func(f *forger) { f.query(selected, func(q *queryLine) { q.Row.Row++ }) },
-		"another turn":        func(f *forger) { f.query(selected, func(q *queryLine) { q.Turn++ }) },
-		"another reason":      func(f *forger) { f.query(dropped, func(q *queryLine) { q.Reason = turnmill.ReasonJudgeRefused }) },
-		"dropped, not failed": func(f *forger) { f.query(dropped, func(q *queryLine) { q.State = "rejected" }) },
+		"another template":    func(f *forger) { f.query(selected, func(q *QueryLine) { q.Template.Version = "v0" }) },
+		"another answer":      func(f *forger) { f.query(selected, func(q *QueryLine) { q.Row.Answer.Start-- }) },
+		"another row":         func(f *forger) { f.query(selected, func(q *QueryLine) { q.Row.Row++ }) },
+		"another turn":        func(f *forger) { f.query(selected, func(q *QueryLine) { q.Turn++ }) },
+		"another reason":      func(f *forger) { f.query(dropped, func(q *QueryLine) { q.Reason = turnmill.ReasonJudgeRefused }) },
+		"dropped, not failed": func(f *forger) { f.query(dropped, func(q *QueryLine) { q.State = "rejected" }) },
 		"a query gone": func(f *forger) {
 			f.writeLines(queriesPath(0), f.lines(queriesPath(0))[1:])
 		},

@@ -127,6 +127,11 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 	}
 	s.windows(turns, at)
 	v := rowView{model: model, format: format, ids: row.IDs}
+	if p.samples() {
+		if err := v.query(s, o.Path, at, turns); err != nil {
+			return nil, err
+		}
+	}
 	for i := range turns {
 		t := &turns[i]
 		if t.Shard != "" && (t.Shard != at.shard || t.Row != at.row) {

@@ -118,10 +118,16 @@ func countID(ctx context.Context, o *ShowOptions, p *Plan) (n int64, err error) 
 	return n, nil
 }
 
+// partition reads the number of a place's partition out of the name of its shard.
+func (at place) partition() (i int, ok bool) {
+	_, err := fmt.Sscanf(path.Base(at.shard), "data-p%d-", &i)
+	return i, err == nil && i >= 0
+}
+
 // from says which record of which partition a row was made of, and of which file where that follows.
 func (at place) from(p *Plan, record int64) *ShownFrom {
-	var i int
-	if _, err := fmt.Sscanf(path.Base(at.shard), "data-p%d-", &i); err != nil || i < 0 {
+	i, ok := at.partition()
+	if !ok {
 		return nil
 	}
 	f := &ShownFrom{Partition: &i, Record: &record}

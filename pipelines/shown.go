@@ -21,6 +21,8 @@ type Shown struct {
 	Objective string          `json:"objective"`
 	Dropped   turnmill.Reason `json:"dropped,omitempty"` // a trajectory that a filter refuses
 	System    string          `json:"system,omitempty"`
+	Query     *QueryLine      `json:"query,omitempty"`   // of an SFT set: why the row was chosen
+	Earlier   string          `json:"earlier,omitempty"` // history that the turns table places in an earlier row
 	Turns     []ShownTurn     `json:"turns"`
 }
 

@@ -51,7 +51,11 @@ func (p *painter) row(s *pipelines.Shown) {
 	if s.Shard != "" {
 		p.printf(bold, "%s, row %d\n", s.Shard, s.Row)
 		if s.Windows > 1 {
-			p.printf(plain, "window %d of %d of its trajectory; this one is --row %d\n", s.Window, s.Windows, s.Number)
+			kind := "window"
+			if s.Query != nil {
+				kind = "row"
+			}
+			p.printf(plain, "%s %d of %d of its trajectory; this one is --row %d\n", kind, s.Window, s.Windows, s.Number)
 		}
 		p.printf(plain, "id %s, domain %s, source %s: %s tokens, %s trained\n", label(s.ID), label(string(s.Domain)), label(s.Source),
 			stats.Thousands(int64(s.Tokens)), stats.Thousands(int64(s.Trained)))
@@ -60,6 +64,7 @@ func (p *painter) row(s *pipelines.Shown) {
 		p.printf(plain, "id %s, domain %s, source %s\n", label(s.ID), label(string(s.Domain)), label(s.Source))
 	}
 	p.origin(s)
+	p.query(s)
 	p.legend(s)
 	if s.Dropped != "" {
 		p.printf(red, "dropped: %s\n", s.Dropped)
@@ -68,6 +73,11 @@ func (p *painter) row(s *pipelines.Shown) {
 		p.printf(bold, "\nsystem")
 		p.printf(plain, "  context\n")
 		p.text(dim, s.System, nil, false)
+	}
+	if s.Earlier != "" {
+		p.printf(bold, "\nhistory")
+		p.printf(plain, "  context\n")
+		p.text(dim, s.Earlier, nil, false)
 	}
 	for i := range s.Turns {
 		p.turn(s, &s.Turns[i])
@@ -155,7 +165,13 @@ func (p *painter) turn(s *pipelines.Shown, t *pipelines.ShownTurn) {
 	if t.Category != "" && t.Span != nil {
 		n, with = n+1, " with its end token"
 	}
-	p.printf(plain, "  observation%s\n", tokens(n, with+trained[1]))
+	what = "observation"
+	if s.Query != nil && t.Status == "target" {
+		r := s.Query.Row
+		what = "reasoning and answer"
+		with = fmt.Sprintf(", %s of reasoning and %s of answer with its end token", stats.Thousands(int64(r.Reasoning.Len())), stats.Thousands(int64(r.Answer.Len())))
+	}
+	p.printf(plain, "  %s%s\n", what, tokens(n, with+trained[1]))
 	marks := t.ObservationMarks
 	if t.Parted && !t.Kept && !lost {
 		marks = partMarks(t)
