@@ -18,7 +18,7 @@ HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(
 HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
 GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
 
-.PHONY: all build demo hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids server clean
+.PHONY: all build demo demo-sft hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids server clean
 
 all: build
 
@@ -47,6 +47,9 @@ build/lib/%.stamp: shard/hf/tokenizers.patch
 # The main job on the embedded corpus with the embedded tokenizer.
 demo: build
 	$(BIN) demo -o build/demo
+
+demo-sft: build
+	$(BIN) demo --sft -o build/demo-sft
 
 # Everything: rules, Go tests with the race detector, and the proofs that need Python.
 test: hf lint

@@ -22,16 +22,20 @@ const demoSeqLen = 4096
 const demoRow = "mcp-greenhouse-night"
 
 func newDemo(s streams) *cobra.Command {
-	out := "turnmill-demo"
+	out, sft := "turnmill-demo", false
 	cmd := &cobra.Command{
 		Use:   "demo [-o OUT]",
 		Short: "The embedded corpus through the whole of cpt, then what to try next",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if sft {
+				return runDemoSFT(cmd.Context(), s, out)
+			}
 			return runDemo(cmd.Context(), s, out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", out, "`DIR` to write; the corpus goes to DIR-corpus beside it")
+	cmd.Flags().BoolVar(&sft, "sft", false, "the same with sft: recorded answers to a dozen turns, judged and chosen")
 	return cmd
 }
 
@@ -78,7 +82,9 @@ func demoRun(out, corpus string) bool {
 	if err != nil {
 		return false
 	}
-	return len(local.Inputs) > 0 && !slices.ContainsFunc(local.Inputs, func(path string) bool { return filepath.Dir(path) != dir })
+	return len(local.Inputs) > 0 && !slices.ContainsFunc(local.Inputs, func(path string) bool {
+		return filepath.Dir(path) != dir && filepath.Dir(path) != filepath.Join(dir, "runs")
+	})
 }
 
 // writeCorpus puts the embedded corpus into a directory.
