@@ -369,6 +369,8 @@ var copied = el("span", {role: "status"});
 app.append(
   el("p", {"class": "note"}, ["Move a bound, add one or take one away: the turns of each category are counted anew, exactly, since every bound of a slider lies on the grid of the counts. " +
     (drawn() ? "What is kept is the expected value; a run with the table lies within the band beside it for all but one seed in 15,000." :
+    data.mode === "span" || data.mode === "changed" ?
+    "In this mode a turn that the draw leaves out carries loss in part: kept is the table's ratio of whole turns and their " + data.unit + "." :
     "In this mode nothing is drawn by turn: kept is the table's ratio of all turns and " + data.unit + ".")]),
   controls, warning,
   el("div", {"class": "tools"}, [
