@@ -104,3 +104,22 @@ func TestForgedSpans(t *testing.T) {
 		}},
 	})
 }
+
+// Of an audit, which has no rows, spans and counts are held against each other.
+func TestForgedSpansOfAnAudit(t *testing.T) {
+	for _, mode := range []string{"span", "changed"} {
+		o := spansRun(t, mode)
+		o.Pipeline = pipelineAudit
+		testForgeries(t, o, []forgery{
+			{name: mode + ", a span less", file: "turns/", forge: func(f *forger) {
+				f.turn(inPart, func(r *stats.TurnRow) { r.KeptSpans = r.KeptSpans[2:] })
+			}},
+			{name: mode + ", a token more", file: "turns/", forge: func(f *forger) {
+				f.turn(inPart, func(r *stats.TurnRow) { r.TrainedTokens++ })
+			}},
+			{name: mode + ", kept", file: "turns/", forge: func(f *forger) {
+				f.turn(inPart, func(r *stats.TurnRow) { r.Kept, r.TrainedTokens = true, r.TargetTokens })
+			}},
+		})
+	}
+}
