@@ -55,7 +55,7 @@ func newTestHistory(t testing.TB) *History {
 }
 
 // TestHistory: over trajectories one after the other, with prompts that recur, the counts are the naive ones, and the
-// decisions are those of a Masker alone.
+// decisions are those of a Masker alone, in every mode.
 func TestHistory(t *testing.T) {
 	words := rapid.SampledFrom([]string{"a", "B", "b", "list", "файл", "Файл", "订单已发", "read_file", "7", "0x1f", "\\n", "{", "\"q\"", "extraordinarily_long_word", "ok"})
 	text := rapid.Custom(func(t *rapid.T) string {
@@ -66,8 +66,9 @@ func TestHistory(t *testing.T) {
 		return text
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		m, err := New(Default(), "0", ModeTurn)
-		alone, err2 := New(Default(), "0", ModeTurn)
+		mode := rapid.SampledFrom([]Mode{ModeTurn, ModeToken, ModeWeight, ModeSpan, ModeChanged, ModeOff}).Draw(t, "mode")
+		m, err := New(Default(), "0", mode)
+		alone, err2 := New(Default(), "0", mode)
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
