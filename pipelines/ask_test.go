@@ -282,6 +282,11 @@ func TestRetry(t *testing.T) {
 	if m.Ledger.Total.Queries.AllRejected() == 0 {
 		t.Fatal("nothing failed: the test would prove nothing")
 	}
+	var usage *UsageError
+	if _, err := Retry(context.Background(), Options{Output: o.Output, Memory: o.Memory}); !errors.As(err, &usage) {
+		t.Errorf("a retry without an address: %v, want a usage error", err)
+	}
+	mustCheck(t, o) // nothing is gone
 	server.healed = true
 	before := server.answers()
 	r := Options{Output: o.Output, Ask: o.Ask, Memory: o.Memory, MaxRejectRate: 1, MaxDropRate: 1}
@@ -302,7 +307,6 @@ func TestRetry(t *testing.T) {
 	}
 	recorded := toySFT(t)
 	mustRun(t, recorded)
-	var usage *UsageError
 	if _, err := Retry(context.Background(), Options{Output: recorded.Output}); !errors.As(err, &usage) {
 		t.Errorf("a retry of recorded answers: %v, want a usage error", err)
 	}

@@ -163,6 +163,7 @@ func reportOf(ctx context.Context, root string, m *Manifest, p *Plan, partitions
 		Facts: factsOf(m, p), Mode: p.Mask.Mode, Tokens: p.tokens(), Table: tableOf(&table), Figures: f,
 		Accounts: accountsOf(m.Counts), Repairs: notesOf(m.Counts.Repairs), Notices: notesOf(m.Counts.Notices), NoTexts: noTexts,
 	}
+	page.Answers = answerTables(m.SFT)
 	page.Examples, page.Kinds = reportExamples(examples, &table)
 	records, err := collectRecords(root, p, partitions)
 	if err != nil {

@@ -2,6 +2,8 @@ package pipelines
 
 import (
 	"fmt"
+
+	"github.com/turnmill/turnmill/ingest/replies"
 )
 
 // writerBytes is what the files of one partition hold in memory: two record batches of 64 MiB without their
@@ -11,6 +13,9 @@ const writerBytes = 106 << 20
 // auditBytes is what is left of that where no rows are written.
 const auditBytes = 40 << 20
 
+// answerBytes is what an SFT set holds besides: two indexes of answers, before they go to a file, and two files more.
+const answerBytes = 2*(replies.SpillBytes) + 4<<20
+
 // splitBytes is what the files of one more split hold.
 const splitBytes = 64 << 20
 
@@ -19,7 +24,11 @@ func (s *setup) writers() int64 {
 	if s.plan.audits() {
 		return auditBytes
 	}
-	return writerBytes + int64(len(s.plan.splits())-1)*splitBytes
+	held := writerBytes + int64(len(s.plan.splits())-1)*splitBytes
+	if s.plan.samples() {
+		held += answerBytes
+	}
+	return held
 }
 
 // memoryBudget returns how many partitions may be open at once and how many bytes may be in flight. Where not

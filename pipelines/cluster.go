@@ -23,10 +23,14 @@ func PlanCPT(ctx context.Context, o Options) (*Plan, error) {
 	if o.streams() {
 		return nil, &UsageError{errors.New(`input "-": standard input has no second reading, so that it cannot be planned; use turnmill ` + o.pipeline())}
 	}
+	if o.Ask.BatchRequests != "" {
+		return nil, &UsageError{errors.New("--batch-requests: a plan asks nothing; give it to turnmill " + o.pipeline())}
+	}
 	s, _, err := plan(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
+	defer s.answers.close()
 	if o.DryRun {
 		return s.plan, nil
 	}

@@ -43,6 +43,11 @@ func Retry(ctx context.Context, o Options) (*Manifest, error) {
 		o.logger().Info("no query has failed")
 		return finish(ctx, &o, p, planSum)
 	}
+	talk, err := newConversation(&o, s) // which may refuse, before anything is gone
+	if err != nil {
+		return nil, err
+	}
+	talk.close()
 	names := []string{"manifest.json"} // first, so that no stop leaves a run that looks whole
 	for _, i := range todo {
 		names = append(names, commitPath(i))

@@ -53,8 +53,11 @@ type entry struct {
 
 const entryBytes = 32
 
-// spillEntries is how many entries a run holds: 32 MiB.
+// spillEntries is how many entries a run holds.
 const spillEntries = 1 << 20
+
+// SpillBytes is what the entries of an Index take in memory at most, while they are written away.
+const SpillBytes = 2 * spillEntries * entryBytes
 
 // MostRejects bounds the rejected rows that are named. All are counted.
 const MostRejects = 10_000

@@ -20,6 +20,14 @@ type Page struct {
 	Records     []RecordExample
 	RecordKinds map[figures.Kind][]int // of record, trajectory and note, numbers of Records
 	NoTexts     string                 // why examples have no texts; "" when they have
+	Answers     []AnswerTable          // of an SFT set: what became of its queries
+}
+
+// AnswerTable is a table about the answers of an SFT set. The first of Head and of each row names, the others count.
+type AnswerTable struct {
+	Title string
+	Head  []string
+	Rows  [][]string
 }
 
 // Fact is one line about the run.
