@@ -67,6 +67,7 @@ const (
 	ReasonJudgeUnparsable    Reason = "judge_unparsable"        // so
 	ReasonJudgeOutOfRange    Reason = "judge_out_of_range"      // so
 	ReasonJudgeMissing       Reason = "judge_missing_dimension" // so
+	ReasonLeakage            Reason = "leaking_reasoning"       // every rollout that is good enough speaks of an answer it must not have seen (--drop-leakage)
 )
 
 // Why a query of an SFT set failed: an answer is not there, and asking again may bring it.

@@ -219,6 +219,10 @@ func (p *partitionCheck) endOf(q *QueryLine, h *hearing, at func(string, ...any)
 	tmpl, err := askedWith(p.plan.Config.Template, p.plan.Mask.Seed, q.ID, q.Domain, p.plan.Config.SFT.Pool)
 	if err != nil || tmpl.ID() != q.Template {
 		at("template %s %s is not the one that it is asked with", q.Template.Version, q.Template.SHA256)
+	} else if q.Row != nil && h.Winner >= 0 {
+		if winner := h.reply(h.Winner); q.Row.Rewritten != (answerText(tmpl, winner) != winner.Text) {
+			at("rewritten %v; its template and the winner's text say otherwise", q.Row.Rewritten)
+		}
 	}
 }
 

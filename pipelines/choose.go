@@ -43,7 +43,7 @@ func newChooser(p *Plan, answers answerSource, stopped func() bool) *chooser {
 	c := p.Config.SFT
 	threshold, _, _ := parseMean(c.Threshold) // it was validated
 	return &chooser{
-		options: reject.Options{Threshold: threshold, Pairs: reject.PairRule(indexOf(pairRules[:], c.Pairs))},
+		options: reject.Options{Threshold: threshold, Pairs: reject.PairRule(indexOf(pairRules[:], c.Pairs)), DropLeaking: c.DropLeakage},
 		compat:  c.Compat, samples: c.Samples, seed: p.Mask.Seed, answers: answers, stopped: stopped,
 	}
 }
@@ -107,6 +107,7 @@ func (c *chooser) scores(h *hearing, q *question, r *turnmill.Reply) error {
 	if r.State != turnmill.ReplyComplete {
 		return nil
 	}
+	into.Leaking = c.options.DropLeaking && len(reject.Leaks(r.Reasoning)) > 0
 	all, err := c.ask(h, q, judge.ID{Kind: judge.KindScores, Query: q.id, First: r.Sample}, r)
 	if err != nil {
 		return err

@@ -2,9 +2,11 @@ package pipelines
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter/judge"
+	"github.com/turnmill/turnmill/filter/reject"
 	"github.com/turnmill/turnmill/ingest/replies"
 	"github.com/turnmill/turnmill/shard"
 )
@@ -38,6 +40,18 @@ type RolloutLine struct {
 	Attempts int           `json:"attempts,omitempty"`
 	Scores   *judge.Scores `json:"scores,omitempty"` // format, factuality, consistency, realism, quality
 	Why      string        `json:"why,omitempty"`    // the judgement is worth no more
+	Chain    *ChainLine    `json:"chain,omitempty"`  // of a complete rollout
+}
+
+// ChainLine is what a chain of thought looks like.
+type ChainLine struct {
+	Chars      int `json:"chars"`      // code points
+	Interrupts int `json:"interrupts"` // where it stops itself
+	Leaks      int `json:"leaks"`      // where it speaks of an answer that it must not have seen
+}
+
+func newChainLine(reasoning string) *ChainLine {
+	return &ChainLine{utf8.RuneCountInString(reasoning), len(reject.Interrupts(reasoning)), len(reject.Leaks(reasoning))}
 }
 
 // PairLine is one comparison in one order.
@@ -58,10 +72,11 @@ type SampleRow struct {
 	System    turnmill.Span `json:"system"`
 	Action    turnmill.Span `json:"action"`
 	Reasoning turnmill.Span `json:"reasoning"`
-	Answer    turnmill.Span `json:"answer"`  // its end token included
-	Cut       int           `json:"cut"`     // whole oldest turns that were left out
-	Loss      string        `json:"loss"`    // which part is trained
-	History   int           `json:"history"` // turns before the target
+	Answer    turnmill.Span `json:"answer"`    // its end token included
+	Cut       int           `json:"cut"`       // whole oldest turns that were left out
+	Loss      string        `json:"loss"`      // which part is trained
+	History   int           `json:"history"`   // turns before the target
+	Rewritten bool          `json:"rewritten"` // the rollout has words outside its prediction, or another template's form
 	local     int           // row of the outcome
 }
 
@@ -77,10 +92,11 @@ func newQueryLine(id string, t *turnmill.Trajectory, at int, tmpl turnmill.Templ
 			continue
 		}
 		line := RolloutLine{State: r.State.String(), Detail: h.rollouts[next].Error, Attempts: len(h.scores[i])}
-		next++
 		if r.State == turnmill.ReplyComplete {
+			line.Chain = newChainLine(h.rollouts[next].Reasoning)
 			line.Judged, line.Why = r.Judgement.String(), h.scored[i].Detail
 		}
+		next++
 		if r.Judgement == judge.Valid {
 			line.Scores = &h.scored[i].Scores
 		}

@@ -170,6 +170,8 @@ type SFTCounts struct {
 	Replies ReplyCounts         `json:"replies"`
 	Usage   map[string]UsageSum `json:"usage"` // of the answers that were used: rollouts, judges
 	Cut     int64               `json:"cut"`   // rows that lost their oldest turns
+	// Rewritten counts rows whose answer is not the rollout's text to the byte.
+	Rewritten int64 `json:"rewritten"`
 }
 
 // ReplyCounts counts recorded answers.
@@ -187,6 +189,14 @@ type UsageSum struct {
 	Reasoning  int64 `json:"reasoning_tokens"`
 }
 
+// Pairs returns how many pairs of rollouts were compared in both orders.
+func (c *SFTCounts) Pairs() (n int64) {
+	for _, a := range c.Queries {
+		n += a.Position.Pairs
+	}
+	return n
+}
+
 func newSFTCounts() *SFTCounts {
 	return &SFTCounts{Queries: reject.Accounts{}, Chains: reject.Reasonings{}, Usage: map[string]UsageSum{}}
 }
@@ -199,6 +209,7 @@ func (c *SFTCounts) Add(o *SFTCounts) {
 	c.Replies.Used += o.Replies.Used
 	c.Replies.Surplus += o.Replies.Surplus
 	c.Cut += o.Cut
+	c.Rewritten += o.Rewritten
 	for kind, u := range o.Usage {
 		c.use(kind, u)
 	}
@@ -220,6 +231,9 @@ func (c *SFTCounts) add(q *QueryLine, h *hearing) {
 		c.Chains.Add(h.Domain, h.reply(h.Winner).Reasoning, int64(q.Row.Reasoning.Len()))
 		if q.Row.Cut > 0 {
 			c.Cut++
+		}
+		if q.Row.Rewritten {
+			c.Rewritten++
 		}
 	}
 	c.Replies.Found += h.found

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/judge"
 	"github.com/turnmill/turnmill/filter/reject"
 	"github.com/turnmill/turnmill/shard"
 	"github.com/turnmill/turnmill/shard/prompt"
@@ -80,7 +81,7 @@ func (m *sampleMaker) row(asked *question, h *hearing, q *QueryLine, out *outcom
 	winner := h.reply(h.Winner)
 	res, err := m.builder.Sample(&shard.Sample{
 		Trajectory: asked.tmpl.Render(asked.trajectory, asked.shown), Target: asked.at, Verdicts: asked.shown.Verdicts,
-		Reasoning: winner.Reasoning, Answer: winner.Text, Loss: m.config.answerLoss(),
+		Reasoning: winner.Reasoning, Answer: answerText(asked.tmpl, winner), Loss: m.config.answerLoss(),
 	}, &out.rows)
 	switch {
 	case err != nil:
@@ -89,9 +90,15 @@ func (m *sampleMaker) row(asked *question, h *hearing, q *QueryLine, out *outcom
 		q.State, q.Reason = "dropped", res.Reason
 	default:
 		q.State = "selected"
-		q.Row = &SampleRow{Loss: m.config.Loss}
+		q.Row = &SampleRow{Loss: m.config.Loss, Rewritten: answerText(asked.tmpl, winner) != winner.Text}
 		out.sampleRow(q.Row, &res)
 	}
+}
+
+// answerText returns what a row says that the environment answers: the prediction that the judges saw, in the form of the
+// row's own template. A rollout of another template, or one with words around its tags, would contradict its prompt.
+func answerText(tmpl *prompt.Template, r *turnmill.Reply) string {
+	return tmpl.Wrap(judge.Extract(r.Text).Text)
 }
 
 func clone(s string) string { return strings.Clone(s) }

@@ -35,6 +35,7 @@ type SFTOptions struct {
 	// ThinkPrompt: the prompt for an answer ends with the tag that opens reasoning, which is then not trained.
 	ThinkPrompt bool
 	Compat      bool // the released evaluator's arithmetic of scores
+	DropLeakage bool // a rollout whose reasoning speaks of the answer is no contender
 	Pool        string
 	Pools       Pools // which sources belong to which pool; nil: any to any
 }
@@ -71,6 +72,7 @@ type SFTConfig struct {
 	Loss        string `json:"loss"`
 	ThinkPrompt bool   `json:"think-prompt"`
 	Compat      bool   `json:"compat"`
+	DropLeakage bool   `json:"drop-leakage"`
 	Pool        string `json:"pool"`
 	Pools       Pools  `json:"pools,omitempty"`
 	// Ask is nil where all answers are recorded.
@@ -90,7 +92,7 @@ var (
 
 // config returns the part of the settings that stands in a plan, decimals in their least form.
 func (o *SFTOptions) config() *SFTConfig {
-	c := &SFTConfig{Targets: o.Targets, Samples: o.Samples, Threshold: o.Threshold, Pairs: o.Pairs, Loss: o.Loss, ThinkPrompt: o.ThinkPrompt, Compat: o.Compat,
+	c := &SFTConfig{Targets: o.Targets, Samples: o.Samples, Threshold: o.Threshold, Pairs: o.Pairs, Loss: o.Loss, ThinkPrompt: o.ThinkPrompt, Compat: o.Compat, DropLeakage: o.DropLeakage,
 		Pool: o.Pool, Pools: o.Pools}
 	if _, text, err := parseMean(c.Threshold); err == nil {
 		c.Threshold = text

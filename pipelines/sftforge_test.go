@@ -89,6 +89,8 @@ func TestForgedSFT(t *testing.T) {
 		"another answer":      func(f *forger) { f.query(selected, func(q *QueryLine) { q.Row.Answer.Start-- }) },
 		"another row":         func(f *forger) { f.query(selected, func(q *QueryLine) { q.Row.Row++ }) },
 		"another turn":        func(f *forger) { f.query(selected, func(q *QueryLine) { q.Turn++ }) },
+		"another form":        func(f *forger) { f.query(selected, func(q *QueryLine) { q.Row.Rewritten = !q.Row.Rewritten }) },
+		"another chain":       func(f *forger) { f.query(selected, func(q *QueryLine) { q.Rollouts[0].Chain.Leaks++ }) },
 		"another reason":      func(f *forger) { f.query(dropped, func(q *QueryLine) { q.Reason = turnmill.ReasonJudgeRefused }) },
 		"dropped, not failed": func(f *forger) { f.query(dropped, func(q *QueryLine) { q.State = "rejected" }) },
 		"a query gone": func(f *forger) {

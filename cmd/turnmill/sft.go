@@ -18,7 +18,7 @@ import (
 )
 
 // sftFlags are the flags that sft alone has.
-var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "pool", "pools",
+var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "drop-leakage", "pool", "pools",
 	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts", "batch-requests",
 	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "request-timeout"}
 
@@ -68,6 +68,7 @@ func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Loss, "loss", q.Loss, "`PART` of an answer that carries loss: both, reasoning, answer")
 	fs.BoolVar(&q.ThinkPrompt, "think-prompt", q.ThinkPrompt, "the model's prompt for an answer ends with <think>, as QwQ's, Qwen3-Thinking's and Qwen3.5's do: the tag is not trained")
 	fs.BoolVar(&q.Compat, "compat", false, "the released evaluator's arithmetic: scores clamped to 1-5, missing ones left out of the mean")
+	fs.BoolVar(&q.DropLeakage, "drop-leakage", false, "a rollout whose reasoning speaks of an answer that it must not have seen is no contender")
 	fs.StringVar(&q.RolloutModel, "rollout-model", "", "`NAME` of the model that is asked for the rollouts that no file holds")
 	fs.StringVar(&q.JudgeModel, "judge-model", "", "`NAME` of the model that is asked for the judgements that no file holds")
 	fs.StringVar(&q.Rollout.Temperature, "temperature", "", "sampling temperature `X` of rollouts; default: the endpoint's")
@@ -130,6 +131,16 @@ func writeRetention(w io.Writer, sum *pipelines.SFTSum) error {
 		fmt.Fprintln(w)
 		if err := reject.WriteRetention(w, sum.Retention); err != nil {
 			return err
+		}
+		fmt.Fprintln(w)
+		if err := sum.Chains.WriteReasonings(w); err != nil {
+			return err
+		}
+		if sum.Pairs() > 0 {
+			fmt.Fprintln(w)
+			if err := sum.Queries.WritePositions(w); err != nil {
+				return err
+			}
 		}
 		r := &sum.Replies
 		fmt.Fprintf(w, "\nanswers    %s used", stats.Thousands(r.Used))

@@ -31,6 +31,7 @@ type Rollout struct {
 	State     turnmill.ReplyState // how the answer ended
 	Judgement judge.State         // what the judge's answer about it is worth
 	Scores    judge.Scores        // of a valid judgement
+	Leaking   bool                // its reasoning has Leaks; asked only with Options.DropLeaking
 }
 
 // Pair is one comparison of two rollouts, in one order.
@@ -62,6 +63,8 @@ const (
 type Options struct {
 	Threshold turnmill.Ratio // least mean of a winner, on the scale of 1 to 5; equality keeps. Den 0: none
 	Pairs     PairRule
+	// DropLeaking: a rollout whose reasoning leaks is no contender. The others are chosen among as if it were not there.
+	DropLeaking bool
 }
 
 // State is where a query ends.
@@ -114,7 +117,7 @@ func (o Options) Choose(c *Case) Outcome {
 	}
 	contenders := o.contenders(c)
 	if len(contenders) == 0 {
-		out.State, out.Reason, out.Candidate = Dropped, turnmill.ReasonBelowThreshold, true
+		out.State, out.Reason, out.Candidate = Dropped, o.noneGood(c), true
 		return out
 	}
 	if o.compares(contenders) {
@@ -133,7 +136,7 @@ func (o Options) Choose(c *Case) Outcome {
 	}
 	out.Decider = c.decider(out.Wins, contenders, best)
 	if !o.above(c.Rollouts[best].Scores) {
-		out.State, out.Reason, out.Decider = Dropped, turnmill.ReasonBelowThreshold, DecidedAlone
+		out.State, out.Reason, out.Decider = Dropped, o.noneGood(c), DecidedAlone
 		return out
 	}
 	out.State, out.Winner = Selected, best

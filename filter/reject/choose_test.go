@@ -277,3 +277,34 @@ func (a Accounts) plain() map[turnmill.Domain]Account {
 	}
 	return m
 }
+
+// TestDropLeaking: a leaking rollout is chosen among no more than one that the judge could not score; the reason says
+// when it would have been good enough.
+func TestDropLeaking(t *testing.T) {
+	for _, c := range []struct {
+		rollouts, pairs string
+		leaking         []int
+		rule            PairRule
+		want, ask       string
+	}{
+		{"55555 44444 22222", "", []int{0}, PairsAbove, "selected 1 by alone, candidate", "[]"},
+		{"55555 44444 44444", "12A 21B", []int{0}, PairsAbove, "selected 1 by wins, candidate, wins [0 1 0]", "[]"},
+		{"55555 22222 22222", "", []int{0}, PairsAbove, "dropped leaking_reasoning, candidate", "[]"},
+		{"55555 22222 22222", "12A 21B", []int{0}, PairsAll, "dropped leaking_reasoning, candidate, wins [0 1 0]", "[]"},
+		{"33333 22222 22222", "", []int{0}, PairsAbove, "dropped below_threshold, candidate", "[]"},
+		{"55555 44444 44444", "", []int{1}, PairsAbove, "failed not_judged", "[[0 2]]"},
+	} {
+		in := parseCase(t, c.rollouts, c.pairs)
+		for _, i := range c.leaking {
+			in.Rollouts[i].Leaking = true
+		}
+		o := Options{Threshold: four, Pairs: c.rule, DropLeaking: true}
+		if got := said(o.Choose(in)); got != c.want {
+			t.Errorf("%s, leaking %v: %s, want %s", c.rollouts, c.leaking, got, c.want)
+		}
+		if got := fmt.Sprint(o.Ask(in)); got != c.ask {
+			t.Errorf("%s, leaking %v: asks %s, want %s", c.rollouts, c.leaking, got, c.ask)
+		}
+	}
+}
+

@@ -86,7 +86,7 @@ func (o Options) contenders(c *Case) []int {
 	var in []int
 	for i := range c.Rollouts {
 		r := &c.Rollouts[i]
-		if r.Judgement != judge.Valid || o.Pairs != PairsAll && !o.above(r.Scores) {
+		if r.Judgement != judge.Valid || o.Pairs != PairsAll && !o.above(r.Scores) || o.leaks(r) {
 			continue
 		}
 		if o.Pairs == PairsTied && len(in) > 0 {
@@ -100,6 +100,19 @@ func (o Options) contenders(c *Case) []int {
 		in = append(in, i)
 	}
 	return in
+}
+
+// leaks tells whether a rollout is no contender for its reasoning.
+func (o Options) leaks(r *Rollout) bool { return o.DropLeaking && r.Leaking }
+
+// noneGood says why a query has no winner though the judges have spoken.
+func (o Options) noneGood(c *Case) turnmill.Reason {
+	for i := range c.Rollouts {
+		if r := &c.Rollouts[i]; r.Judgement == judge.Valid && o.above(r.Scores) && o.leaks(r) {
+			return turnmill.ReasonLeakage
+		}
+	}
+	return turnmill.ReasonBelowThreshold
 }
 
 // compares tells whether contenders are shown to a judge in pairs.

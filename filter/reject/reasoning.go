@@ -3,7 +3,10 @@ package reject
 import (
 	_ "embed"
 	"fmt"
+	"io"
+	"maps"
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +29,7 @@ var (
 func Interrupts(reasoning string) []turnmill.Span { return interrupts.find(reasoning) }
 
 // Leaks returns where a chain of thought speaks of an answer that it must not have seen. They are reported;
-// nothing is dropped for them.
+// a rollout is dropped for them where Options.DropLeaking asks for it.
 func Leaks(reasoning string) []turnmill.Span { return leaks.find(reasoning) }
 
 // Reasonings adds up what chains of thought look like, by domain. It merges. Report, section 7.1.
@@ -110,6 +113,36 @@ func (r Reasonings) of(domain turnmill.Domain) *Reasoning {
 		r[domain] = new(Reasoning)
 	}
 	return r[domain]
+}
+
+// WriteReasonings writes what chains of thought look like, a row for each domain with one, then the total: chains, mean
+// and longest in characters, mean in tokens, chains with an interrupt, the mean of interrupts over those, the most of one
+// chain, and chains that leak.
+func (r Reasonings) WriteReasonings(w io.Writer) error {
+	text := [][]string{{"domain", "chains", "empty", "chars", "longest", "tokens", "interrupted", "per chain", "peak", "leaking"}}
+	row := func(name turnmill.Domain, d *Reasoning) {
+		each := "-"
+		if d.InterruptedTurns > 0 {
+			tenths := (20*d.Interrupts + d.InterruptedTurns) / (2 * d.InterruptedTurns)
+			each = fmt.Sprintf("%d.%d", tenths/10, tenths%10)
+		}
+		text = append(text, []string{string(name), grouped(d.Turns), grouped(d.Empty), mean(d.Chars, d.Turns), grouped(d.Most), mean(d.Tokens, d.Turns),
+			grouped(d.InterruptedTurns), each, grouped(d.Peak), grouped(d.LeakingTurns)})
+	}
+	for _, d := range slices.Sorted(maps.Keys(r)) {
+		row(d, r[d])
+	}
+	total := r.Total()
+	row(Total, &total)
+	return writeTable(w, text)
+}
+
+// mean writes a mean, rounded half up to a whole number.
+func mean(sum, n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return grouped((2*sum + n) / (2 * n))
 }
 
 // PerTurn returns the mean number of interrupts over the turns that have one, which is how the report counts;

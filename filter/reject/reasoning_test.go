@@ -94,3 +94,22 @@ func TestReasonings(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestWriteReasonings(t *testing.T) {
+	r := Reasonings{}
+	r.Add("terminal", "So it is. Wait! Wait! No.", 7)
+	r.Add("terminal", "", 0)
+	r.Add("mcp", "The ground truth is known.", 6)
+	var b strings.Builder
+	if err := r.WriteReasonings(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `domain    chains  empty  chars  longest  tokens  interrupted  per chain  peak  leaking
+mcp            1      0     26       26       6            0          -     0        1
+terminal       2      1     13       25       4            1        2.0     2        0
+total          3      1     17       26       4            1        2.0     2        1
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
