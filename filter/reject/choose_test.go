@@ -307,4 +307,3 @@ func TestDropLeaking(t *testing.T) {
 		}
 	}
 }
-
