@@ -1,8 +1,12 @@
 package pipelines
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/turnmill/turnmill"
@@ -56,4 +60,69 @@ func TestSFT(t *testing.T) {
 			sameFiles(t, "other workers", want, digest(t, o.Output))
 		})
 	}
+}
+
+// TestPitfall33NaNAmongThree: scores that are no numbers never win, whatever the order of the rows, and stand in no file
+// but the judge's own words.
+func TestPitfall33NaNAmongThree(t *testing.T) {
+	rows := []string{
+		`{"query":"t@0","rollout":0,"judge":{"format":NaN,"factuality":NaN,"consistency":NaN,"realism":NaN,"quality":NaN}}`,
+		`{"query":"t@0","rollout":1,"judge":{"format":3,"factuality":3,"consistency":3,"realism":3,"quality":3}}`,
+		`{"query":"t@0","rollout":2,"judge":{"format":Infinity,"factuality":5,"consistency":5,"realism":5,"quality":5}}`,
+	}
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		write(t, path, []byte(text))
+		return path
+	}
+	o := DefaultOptions()
+	o.Pipeline, o.Mask, o.Template, o.Tokenizer, o.MinTurns = pipelineSFT, "off", drawnTemplate, "demo", 1
+	o.Inputs = []string{file("runs.jsonl", `{"id":"t","domain":"terminal","turns":[{"index":0,"action":"ls","observation":"a.txt"}]}`+"\n")}
+	o.SFT.Rollouts = []string{file("rollouts.jsonl", `{"query":"t@0","rollouts":["a","b","c"],"finish_reason":"stop"}`+"\n")}
+	for _, order := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		o := with(t, o, nil)
+		o.SFT.Judgements = []string{file("judged.jsonl", rows[order[0]]+"\n"+rows[order[1]]+"\n"+rows[order[2]]+"\n")}
+		mustRun(t, o)
+		lines, err := openLines(o.Output, queriesPath(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := lines.line()
+		lines.close()
+		if err != nil || !strings.Contains(string(line), `"winner":1,"decided":"alone"`) || !json.Valid(line) {
+			t.Errorf("order %v: %s, %v; want rollout 1, in JSON", order, line, err)
+		}
+		manifest, err := os.ReadFile(filepath.Join(o.Output, "manifest.json"))
+		if err != nil || !json.Valid(manifest) || strings.Contains(string(manifest), "NaN") {
+			t.Errorf("order %v: NaN in the manifest, or %v", order, err)
+		}
+		mustCheck(t, o)
+	}
+}
+
+// TestSFTResume: cancelled after some outcomes and run again, an sft run ends in the bytes of one that was not, on any
+// number of workers; and so do its partitions one by one.
+func TestSFTResume(t *testing.T) {
+	base := toySFT(t)
+	mustRun(t, base)
+	want := digest(t, base.Output)
+	for k := 1; k < 9; k += 3 {
+		o := with(t, base, func(o *Options) { o.Workers = k })
+		if interrupt(t, o, k) {
+			t.Errorf("the run was over before outcome %d", k)
+		}
+		mustRun(t, o)
+		sameFiles(t, fmt.Sprintf("cancelled after outcome %d", k), want, digest(t, o.Output))
+	}
+	o := with(t, base, nil)
+	if _, err := PlanCPT(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	later := Options{Output: o.Output, Memory: o.Memory}
+	mustRunPart(t, later, 8, 0, 3, 3, 7, 2, 1, 5, 6, 4)
+	if _, err := Merge(context.Background(), Options{Output: o.Output, MaxRejectRate: 1, MaxDropRate: 1}); err != nil {
+		t.Fatal(err)
+	}
+	sameFiles(t, "partition by partition", want, digest(t, o.Output))
 }
