@@ -45,6 +45,7 @@ const (
 	ReasonRowStart       Reason = "row_start"       // loss token: the first token of a row is never trained
 	ReasonEmptyText      Reason = "empty_text"      // document without text
 	ReasonNotAsked       Reason = "not_asked"       // turn of an SFT set: no query asks for it, and no row holds it as history
+	ReasonDuplicate      Reason = "duplicate"       // trajectory, document: the same content as one before it in the plan
 	ReasonOtherPool      Reason = "other_pool"      // trajectory: --pools gives its source to another pool
 )
 

@@ -282,32 +282,45 @@ func (c *checker) same(path string, want []byte) bool {
 // sums compares size and SHA-256 of every file that a commit names, and finds files that none names.
 func (c *checker) sums(ctx context.Context) error {
 	known := map[string]bool{}
+	if c.plan.Scan != nil {
+		if err := c.compareSums(ctx, c.plan.Scan.Files, known); err != nil {
+			return err
+		}
+	}
 	for _, commit := range c.commits {
 		if commit == nil {
 			continue
 		}
 		known[commitPath(commit.Partition)] = true
-		for _, f := range commit.Files {
-			known[f.Path] = true
-			c.report.Files++
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			got, err := sumFile(filepath.Join(c.root, filepath.FromSlash(f.Path)))
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				c.lose(f.Path)
-			case err != nil:
-				c.fault(f.Path, "%v", err)
-			case got.Bytes != f.Bytes:
-				c.fault(f.Path, "%s bytes, %s were written", stats.Thousands(got.Bytes), stats.Thousands(f.Bytes))
-			case got.SHA256 != f.SHA256:
-				c.fault(f.Path, "its SHA-256 is not the one that was written")
-			}
+		if err := c.compareSums(ctx, commit.Files, known); err != nil {
+			return err
 		}
 	}
 	if !slices.Contains(c.commits, nil) {
 		c.strays(known)
+	}
+	return nil
+}
+
+// compareSums compares files with their sums, and notes that they are known.
+func (c *checker) compareSums(ctx context.Context, files []FileSum, known map[string]bool) error {
+	for _, f := range files {
+		known[f.Path] = true
+		c.report.Files++
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		got, err := sumFile(filepath.Join(c.root, filepath.FromSlash(f.Path)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			c.lose(f.Path)
+		case err != nil:
+			c.fault(f.Path, "%v", err)
+		case got.Bytes != f.Bytes:
+			c.fault(f.Path, "%s bytes, %s were written", stats.Thousands(got.Bytes), stats.Thousands(f.Bytes))
+		case got.SHA256 != f.SHA256:
+			c.fault(f.Path, "its SHA-256 is not the one that was written")
+		}
 	}
 	return nil
 }
@@ -325,7 +338,7 @@ func sumFile(path string) (FileSum, error) {
 
 // strays finds files of the run's own kinds that no commit names. Caches of datasets are the users' own.
 func (c *checker) strays(known map[string]bool) {
-	for _, dir := range []string{"train", "validation", "turns", "rejects", "examples", "queries", "replies", "commits"} {
+	for _, dir := range []string{"train", "validation", "turns", "rejects", "examples", "queries", "replies", "commits", "plan"} {
 		entries, err := os.ReadDir(filepath.Join(c.root, dir))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			c.fault(dir, "%v", err)

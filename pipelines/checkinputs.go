@@ -50,6 +50,13 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 		c.fault("plan.json", "engine %s, a vocabulary of %d and chat %s are not those of the tokenizer that it names", t.Engine, t.Vocabulary, again.Chat.Name)
 		return nil
 	}
+	if again.Config.scans() {
+		again.Scan, whole.root = nil, ""
+		if err := whole.scan(ctx, &opts, window); err != nil {
+			return err
+		}
+		defer whole.decided.close()
+	}
 	var data []byte
 	if data, whole.planSum = again.Encode(); !c.same("plan.json", data) {
 		c.fault("plan.json", "not what the inputs give")

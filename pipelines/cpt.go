@@ -25,6 +25,7 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 		defer s.stream.close()
 	}
 	defer s.answers.close()
+	defer s.decided.close()
 	if o.Ask.BatchRequests != "" {
 		if err := writeRequests(ctx, &o, s); err != nil || o.Output == "" {
 			return nil, err
@@ -132,6 +133,9 @@ func plan(ctx context.Context, o *Options) (*setup, int64, error) {
 		return nil, 0, err
 	}
 	p.Config.Partitions = len(p.Partitions)
+	if err := s.scan(ctx, o, window); err != nil {
+		return nil, 0, err
+	}
 	s.sign()
 	return s, window, nil
 }

@@ -51,7 +51,7 @@ func (j *survey) record(from source, raw frame.Record, d *formats.Decoded) {
 	}
 	for i := range d.Documents {
 		if doc := &d.Documents[i]; doc.Text == "" {
-			a.dropDocument(doc, turnmill.ReasonEmptyText)
+			a.dropDocument(doc, turnmill.ReasonEmptyText, nil)
 		} else {
 			a.rec.kept = true
 		}

@@ -31,7 +31,8 @@ type Manifest struct {
 	DuplicateIDs int64              `json:"duplicate_ids"` // trajectories and documents whose id another one has had before
 
 	*stats.Counts
-	SFT *SFTSum `json:"sft,omitempty"` // of sft
+	SFT  *SFTSum `json:"sft,omitempty"`  // of sft
+	Scan *Scan   `json:"scan,omitempty"` // the plan's
 
 	Inputs []InputSum `json:"inputs"`
 	Files  []FileSum  `json:"files"`
@@ -178,6 +179,7 @@ func manifestOf(p *Plan, planSum string) *Manifest {
 		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: p.Pipeline, Config: p.Config, ConfigSHA256: p.ConfigSHA256,
 		Plan: planSum, Tokenizer: p.Tokenizer, Chat: p.Chat, Template: p.Template, Mask: p.Mask, Counts: stats.NewCounts(),
 	}
+	m.Scan = p.Scan
 	if p.samples() {
 		m.SFT = &SFTSum{SFTCounts: newSFTCounts()}
 	}

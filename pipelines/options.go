@@ -54,6 +54,8 @@ type Options struct {
 	Validation    string // share of trajectories and documents, in decimals
 	Beyond        string // "on": count what the mask does not look at; "auto": in an audit
 
+	Dedup string // "exact": what has the content of something before it in the plan is dropped; "none"
+
 	PartitionBytes int64 // stored bytes a partition, where Partitions is 0
 
 	SFT SFTOptions // of the pipeline sft
@@ -90,7 +92,7 @@ type Progress struct {
 func DefaultOptions() Options {
 	return Options{
 		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always", Template: plainLayout,
-		Mask: "turn", CopiedKeep: defaultCopied, MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto",
+		Mask: "turn", CopiedKeep: defaultCopied, MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto", Dedup: dedupNone,
 		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20, PartitionBytes: 256 << 20,
 		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1, SFT: DefaultSFT(),
 	}
@@ -161,6 +163,7 @@ func (o *Options) Validate() error {
 		}
 	}
 	errs = append(errs, o.rateErrors()...)
+	errs = append(errs, o.dedupErrors()...)
 	if o.Mask == "weight" && o.Profile == "hf" && !o.audits() {
 		errs = append(errs, errors.New("--mask weight: the profile hf has no column for weights; try --profile weighted"))
 	}

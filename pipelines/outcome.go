@@ -33,6 +33,7 @@ type outcome struct {
 	samples *sampler       // of an audit, else nil
 	beyond  []mask.Beyond  // of the turns of the trajectory at hand; the worker's
 	sft     *sampleOutcome // of sft, else nil
+	scanned *scanned       // of a scan, else nil
 	part    bool           // rows alone; the rest of the job follows
 	failed  error          // the run cannot go on
 
@@ -68,6 +69,9 @@ func (o *outcome) reset() {
 	}
 	if o.sft != nil {
 		o.sft.reset()
+	}
+	if o.scanned != nil {
+		o.scanned.reset()
 	}
 }
 
@@ -271,8 +275,8 @@ func countTurn(l *stats.Ledger, r *shard.TurnResult) {
 }
 
 // dropTrajectory accounts for a trajectory that a filter refused: every turn of it goes.
-func (o *outcome) dropTrajectory(t *turnmill.Trajectory, targets []shard.Target, reason turnmill.Reason) {
-	o.lose("dropped", reason, t.ID, t.Domain, nil)
+func (o *outcome) dropTrajectory(t *turnmill.Trajectory, targets []shard.Target, reason turnmill.Reason, why error) {
+	o.lose("dropped", reason, t.ID, t.Domain, why)
 	o.lost(t, targets, "dropped", reason)
 }
 
@@ -479,8 +483,8 @@ func countDocument(l *stats.Ledger, res *shard.Result) {
 	}
 }
 
-func (o *outcome) dropDocument(d *turnmill.Document, reason turnmill.Reason) {
-	o.lose("dropped", reason, d.ID, d.Domain, nil)
+func (o *outcome) dropDocument(d *turnmill.Document, reason turnmill.Reason, why error) {
+	o.lose("dropped", reason, d.ID, d.Domain, why)
 	o.units++
 }
 

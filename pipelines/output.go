@@ -34,7 +34,10 @@ func openOutput(o *Options, s *setup) (unlock func(), err error) {
 	}
 	data, _ := s.plan.Encode()
 	to := o.sink()
-	if _, err = writeFile(to, "plan.json", data); err == nil {
+	if err = s.writeDecisions(to); err == nil {
+		_, err = writeFile(to, "plan.json", data)
+	}
+	if err == nil {
 		_, err = writeFile(to, "local.json", encodeJSON(localOf(o, s)))
 	}
 	if err != nil {
@@ -53,6 +56,9 @@ func samePlan(o *Options, s *setup) error {
 			return err
 		}
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && e.Name() == journalDir }) // it outlives --restart
+		if entries, err = withoutDecisions(o.Output, entries); err != nil {
+			return err
+		}
 		if len(entries) > 0 && !onlyTemporary(entries) {
 			return &UsageError{fmt.Errorf("--output %s: it holds files that are not of a run (%s, ...); name an empty or absent directory", o.Output, entries[0].Name())}
 		}
@@ -77,10 +83,10 @@ func samePlan(o *Options, s *setup) error {
 }
 
 // runParts are the names that a run writes below OUT; clearRun removes them and nothing else.
-var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "validation", "turns", "rejects", "examples", "queries", "replies", "report.html", "commits", "local.json", "run.log.jsonl", "plan.json"}
+var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "validation", "turns", "rejects", "examples", "queries", "replies", "report.html", "commits", "local.json", "run.log.jsonl", "plan", "plan.json"}
 
 // ownNames are the patterns of what a run writes into its directories; all else there is somebody's.
-var ownNames = [...]string{"data-p*.arrow", "state.json", "dataset_info.json", "p*.parquet", "p*.jsonl.zst", "p*.json"}
+var ownNames = [...]string{"data-p*.arrow", "state.json", "dataset_info.json", "p*.parquet", "p*.jsonl.zst", "p*.json", "p*.bin"}
 
 // clearRun removes a run: the manifest first and the plan last, so that a kill in between leaves nothing
 // that looks whole, and nothing that is not known for a run. What a run has not written stays.
@@ -139,6 +145,20 @@ func outsideOutput(root string, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// withoutDecisions leaves out plan/ where it holds what a scan decided and nothing else: a process that was killed before
+// it wrote the plan itself leaves that much.
+func withoutDecisions(root string, entries []fs.DirEntry) ([]fs.DirEntry, error) {
+	at := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && e.Name() == "plan" })
+	if at < 0 {
+		return entries, nil
+	}
+	inside, err := os.ReadDir(filepath.Join(root, "plan"))
+	if err != nil || slices.ContainsFunc(inside, func(e fs.DirEntry) bool { return e.IsDir() || !own(e.Name()) }) {
+		return entries, err
+	}
+	return slices.Delete(entries, at, at+1), nil
 }
 
 func onlyTemporary(entries []fs.DirEntry) bool {

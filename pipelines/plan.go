@@ -48,6 +48,7 @@ type Config struct {
 	Limit          int64  `json:"limit"` // records; 0: all
 	Validation     string `json:"validation"`
 	Beyond         string `json:"beyond"` // as resolved: on or off
+	Dedup          string `json:"dedup"`
 	// PartitionBytes cuts standard input, which the plan has no partitions of; 0 for all other inputs.
 	PartitionBytes int64 `json:"partition-bytes,omitempty"`
 	// SFT is nil for the other pipelines.
@@ -143,6 +144,7 @@ type Plan struct {
 	Inputs     []PlanInput      `json:"inputs"`
 	Answers    *Answers         `json:"answers,omitempty"` // recorded ones, of sft
 	Partitions [][]Range        `json:"partitions"`
+	Scan       *Scan            `json:"scan,omitempty"` // what reading all inputs decided; nil where nothing asks for it
 }
 
 // streams tells whether the run reads standard input: its partitions stand in the commits alone.
@@ -180,6 +182,8 @@ func (p *Plan) sound() error {
 		oneOf("state", c.State, states[:]...),
 		oneOf("template", c.Template, templateNames(p.samples())...),
 		oneOf("beyond", c.Beyond, "on", "off"),
+		oneOf("dedup", c.Dedup, dedupNames[:]...),
+		p.soundScan(),
 	}
 	if _, err := p.Mask.copied(); err != nil {
 		errs = append(errs, err)
@@ -303,7 +307,11 @@ func differences(old, now *Plan) []string {
 		out = append(out, answerDifferences("rollouts", old.Answers.Rollouts, now.Answers.Rollouts)...)
 		out = append(out, answerDifferences("judgements", old.Answers.Judgements, now.Answers.Judgements)...)
 	}
-	return append(out, inputDifferences(old.Inputs, now.Inputs)...)
+	out = append(out, inputDifferences(old.Inputs, now.Inputs)...)
+	if len(out) == 0 { // the ends of all inputs are as they were, and something in between is not
+		add("what the scan of the inputs decided", old.Scan, now.Scan)
+	}
+	return out
 }
 
 func configDifferences(old, now *Config) []string {

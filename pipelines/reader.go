@@ -2,8 +2,12 @@ package pipelines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/ingest/frame"
 )
 
@@ -24,10 +28,17 @@ type item struct {
 	line, offset int64
 	bytes        int64 // of the row group, in a Parquet file
 	reject       error
+	record       int64      // of the partition, from 0
+	decided      []decision // what the plan has of its trajectories and documents
+}
+
+// recordWork is what a worker does with a record.
+type recordWork interface {
+	work(j *job, it *item, rec frame.Record, out *outcome)
 }
 
 // answer works through a job. Rows of a huge record go ahead in parts.
-func (j *job) answer(w *worker, out *outcome, spare func() *outcome) {
+func (j *job) answer(w recordWork, out *outcome, spare func() *outcome) {
 	out.rows.Full = func() {
 		if out.sft != nil {
 			out.noteRow()
@@ -43,7 +54,7 @@ func (j *job) answer(w *worker, out *outcome, spare func() *outcome) {
 			out.rejectRecord(j.from, rec, it.reject)
 			continue
 		}
-		w.record(j.from, rec, out)
+		w.work(j, it, rec, out)
 	}
 	out.rows.Full = nil
 	if cap(j.text) > jobBytes {
@@ -69,6 +80,8 @@ type reader struct {
 	job       *job
 	read      int64 // stored bytes read since the last job
 	last      bool  // standard input has ended
+	records   int64 // taken
+	decided   *decisionReader
 }
 
 func (r *reader) run(ctx context.Context) error {
@@ -83,12 +96,22 @@ func (r *reader) run(ctx context.Context) error {
 		r.sums, r.last = append(r.sums, sum), s.stream.ended
 		return r.flush(ctx)
 	}
-	return readRanges(ctx, s.plan.Inputs, s.plan.Partitions[r.partition], s.paths, l, &r.read,
+	decided, file, err := s.decisionsOf(r.partition)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r.decided = decided
+	err = readRanges(ctx, s.plan.Inputs, s.plan.Partitions[r.partition], s.paths, l, &r.read,
 		func(from source, rec frame.Record, err error) error { return r.take(ctx, from, rec, err) },
 		func(sum RangeSum) error {
 			r.sums = append(r.sums, sum)
 			return r.flush(ctx) // a job has one source
 		})
+	if err == nil && decided != nil && (decided.err != nil || decided.more) {
+		err = fmt.Errorf("%s: %w: %w", decisionsPath(r.partition), turnmill.ErrCorrupt, cmp.Or(decided.err, errors.New("it speaks of records that are not there")))
+	}
+	return err
 }
 
 // take copies one record into the job, or what the framer rejected in its place.
@@ -104,7 +127,9 @@ func (r *reader) take(ctx context.Context, from source, rec frame.Record, reject
 	j := r.job
 	start := len(j.text)
 	j.text = append(j.text, rec.Data...)
-	j.items = append(j.items, item{from: start, to: len(j.text), line: rec.Line, offset: rec.Offset, bytes: rec.Bytes, reject: reject})
+	j.items = append(j.items, item{from: start, to: len(j.text), line: rec.Line, offset: rec.Offset, bytes: rec.Bytes, reject: reject,
+		record: r.records, decided: r.decided.of(r.records)})
+	r.records++
 	return nil
 }
 

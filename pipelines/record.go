@@ -1,6 +1,9 @@
 package pipelines
 
 import (
+	"cmp"
+	"errors"
+
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/ingest/formats"
@@ -24,6 +27,24 @@ type worker struct {
 	targets   []shard.Target
 	beyond    []mask.Beyond // of each target
 	canonical []byte
+	decided   []decision // what the plan has of the record at hand
+	unit      int64      // of it: trajectories and documents so far
+}
+
+// work takes one record of a job to rows.
+func (w *worker) work(j *job, it *item, rec frame.Record, out *outcome) {
+	w.decided, w.unit = it.decided, 0
+	w.record(j.from, rec, out)
+}
+
+// planned returns why the plan drops the trajectory or document that comes next in the record, if it does.
+func (w *worker) planned() (reason turnmill.Reason, why error) {
+	if len(w.decided) > 0 && w.decided[0].unit == w.unit {
+		reason, why = w.decided[0].reason, errors.New(w.decided[0].detail)
+		w.decided = w.decided[1:]
+	}
+	w.unit++
+	return reason, why
 }
 
 // record takes one framed record to rows: the whole path, in order. No I/O, clock or goroutine: the same
@@ -48,13 +69,14 @@ func (w *worker) record(from source, raw frame.Record, out *outcome) {
 
 // trajectory takes one trajectory of a record to rows.
 func (w *worker) trajectory(t *turnmill.Trajectory, out *outcome) {
-	reason := w.admit(t)
+	planned, why := w.planned() // what the whole of the inputs decides
+	reason := cmp.Or(planned, w.admit(t))
 	out.note(t.Domain, t.ID, w.filters.Notes())
 
 	w.decide(t, reason == "") // mask: one decision a turn, dropped ones included
 	out.beyond = w.beyond
 	if reason != "" {
-		out.dropTrajectory(t, w.targets, reason)
+		out.dropTrajectory(t, w.targets, reason, why)
 		return
 	}
 	out.to = w.splits.of(t.ID)
@@ -106,12 +128,16 @@ func (w *worker) document(d *turnmill.Document, out *outcome) {
 	if d.ID == "" {
 		d.ID, w.canonical = formats.DocumentContentID(d, w.canonical)
 	}
+	if planned, why := w.planned(); planned != "" {
+		out.dropDocument(d, planned, why)
+		return
+	}
 	if w.samples != nil { // it has nothing to ask
-		out.dropDocument(d, turnmill.ReasonNoEnvironment)
+		out.dropDocument(d, turnmill.ReasonNoEnvironment, nil)
 		return
 	}
 	if d.Text == "" {
-		out.dropDocument(d, turnmill.ReasonEmptyText)
+		out.dropDocument(d, turnmill.ReasonEmptyText, nil)
 		return
 	}
 	out.to = w.splits.of(d.ID)

@@ -84,7 +84,7 @@ func (p *Plan) setup(ctx context.Context, o *Options, planSum string) (*setup, e
 	if err != nil {
 		return nil, err
 	}
-	s.planSum, s.stored = planSum, o.stored
+	s.planSum, s.stored, s.root = planSum, o.stored, o.Output
 	if p.tokens() && s.chat.SHA256() != p.Chat.SHA256 {
 		return nil, &UsageError{fmt.Errorf("%s: chat format %s is not what it was when this was planned; plan anew with --restart", o.Output, p.Chat.Name)}
 	}

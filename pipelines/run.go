@@ -59,15 +59,30 @@ const itemBytes = 1 << 10
 var objectMark = []byte("{")
 
 func newPool(s *setup, budget int64, workers int, report reporter) *pool {
+	return startPool(s, budget, workers, report, s.newOutcome, func() recordWork { return s.newWorker() })
+}
+
+// newScanPool returns a pool whose workers print records.
+func newScanPool(s *setup, budget int64, workers int) *pool {
+	outcome := func() *outcome {
+		o := newOutcome(s.mode, false)
+		o.scanned = &scanned{}
+		return o
+	}
+	return startPool(s, budget, workers, reporter{}, outcome, func() recordWork { return s.newScanWork() })
+}
+
+// startPool starts the workers.
+func startPool(s *setup, budget int64, workers int, report reporter, spare func() *outcome, work func() recordWork) *pool {
 	p := &pool{
 		setup: s, jobs: make(chan *job), size: budget, budget: semaphore.NewWeighted(budget),
 		ahead: 4*workers + 4, report: report, shards: make(chan *arrow.Writer, mostActive*len(splitNames)),
 	}
-	p.spare.New = func() any { return s.newOutcome() }
+	p.spare.New = func() any { return spare() }
 	p.done.New = func() any { return &job{done: make(chan *outcome, 1)} }
 	for range workers {
 		p.workers.Go(func() error {
-			w := s.newWorker()
+			w := work()
 			for j := range p.jobs {
 				j.answer(w, p.outcome(), p.outcome)
 			}
@@ -101,6 +116,27 @@ func (p *pool) outcome() *outcome {
 // partition reads, works through and writes partition i, and returns what to commit. When it fails nothing is
 // committed, and the next run writes over what shards there are.
 func (p *pool) partition(ctx context.Context, i int, to sink) (*Commit, error) {
+	w, err := newPartitionWriter(p, i, to)
+	if err != nil {
+		return nil, err
+	}
+	defer w.abort()
+	r, err := p.through(ctx, i, w)
+	if err != nil {
+		return nil, err
+	}
+	c, err := w.finish(r.sums)
+	if c != nil {
+		c.Last = r.last
+	}
+	return c, err
+}
+
+// outcomeWriter takes the outcomes of a partition in their order.
+type outcomeWriter interface{ write(*outcome) error }
+
+// through takes partition i from its reader through the workers to w.
+func (p *pool) through(ctx context.Context, i int, w outcomeWriter) (*reader, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	pending := make(chan *job, p.ahead)
 	r := &reader{pool: p, partition: i, pending: pending}
@@ -113,23 +149,11 @@ func (p *pool) partition(ctx context.Context, i int, to sink) (*Commit, error) {
 		close(pending)
 		return nil
 	})
-	var c *Commit
 	g.Go(func() error {
-		w, err := newPartitionWriter(p, i, to)
-		if err != nil {
-			return err
-		}
-		defer w.abort()
 		if err := p.consume(ctx, pending, w); err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if c, err = w.finish(r.sums); c != nil {
-			c.Last = r.last
-		}
-		return err
+		return context.Cause(ctx) // nil while nobody has cancelled it
 	})
 	err := g.Wait()
 	if !read {
@@ -140,11 +164,11 @@ func (p *pool) partition(ctx context.Context, i int, to sink) (*Commit, error) {
 	if err != nil {
 		return nil, cause(ctx, err)
 	}
-	return c, nil
+	return r, nil
 }
 
 // consume writes the outcomes of pending in order.
-func (p *pool) consume(ctx context.Context, pending <-chan *job, w *partitionWriter) error {
+func (p *pool) consume(ctx context.Context, pending <-chan *job, w outcomeWriter) error {
 	for {
 		select {
 		case j, ok := <-pending:
@@ -161,7 +185,7 @@ func (p *pool) consume(ctx context.Context, pending <-chan *job, w *partitionWri
 }
 
 // finish writes the outcome of one job, in as many parts as it comes.
-func (p *pool) finish(ctx context.Context, j *job, w *partitionWriter) error {
+func (p *pool) finish(ctx context.Context, j *job, w outcomeWriter) error {
 	for {
 		select {
 		case out := <-j.done:

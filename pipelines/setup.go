@@ -23,6 +23,8 @@ type setup struct {
 	paths   []string                  // where each input of the plan is now
 	stream  *stream                   // standard input, else nil
 	stored  func(io.Reader) io.Reader // as in Options
+	decided *found                    // what a scan found just now, else nil
+	root    string                    // of the run whose plan/ holds it, where that is so
 
 	tokenizer *tokenizer
 	encoder   func() turnmill.Encoder // a new one for each goroutine
@@ -67,6 +69,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, Template: o.Template, KeepThought: o.KeepThought,
 			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(), FilterPatterns: patternsHash(o.Patterns),
 			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes, Limit: o.Limit, Validation: share.text, Beyond: o.beyond(),
+			Dedup: o.Dedup,
 		},
 		Tokenizer: info,
 		Chat:      ChatInfo{Name: name},
@@ -203,6 +206,14 @@ func (s *setup) newWorker() *worker {
 		w.draw = &tokenDraw{seed: s.plan.Mask.Seed}
 	}
 	return w
+}
+
+// newScanWork returns the worker of a scan.
+func (s *setup) newScanWork() *scanWork {
+	c := &s.plan.Config
+	return &scanWork{
+		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}), method: newMethod(c),
+	}
 }
 
 // newOutcome returns an empty outcome with the accounts of the run.

@@ -88,6 +88,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
 	fs.StringVar(&o.Validation, "validation", o.Validation, "share `X` of trajectories and documents that go to OUT/validation, drawn from the id")
 	fs.StringVar(&o.Beyond, "beyond", o.Beyond, "`WHEN` turns are measured against state, history and reference answer as well, for columns of OUT/turns that change no label: on, off, auto: in an audit")
+	fs.StringVar(&o.Dedup, "dedup", o.Dedup, "`HOW` duplicates are told, of which the first in the order of the plan stays: none; exact: the same content")
 	decimalVar(fs, &o.Limit, "limit", "first `N` records only, rejected ones included; 0: all")
 	decimalVar(fs, &o.Partitions, "partitions", "number of partitions `N`; 0: by size")
 	fs.Var((*sizeValue)(&o.PartitionBytes), "partition-bytes", "stored bytes of a partition where --partitions is 0; of standard input, decompressed bytes")

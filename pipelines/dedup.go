@@ -1,0 +1,109 @@
+package pipelines
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/dedup"
+	"github.com/turnmill/turnmill/ingest/formats"
+)
+
+// The values of --dedup.
+const (
+	dedupNone  = "none"
+	dedupExact = "exact"
+)
+
+// dedupNames are all of them.
+var dedupNames = [...]string{dedupNone, dedupExact}
+
+// exact prints the canonical form, which is the content without id, meta and thought.
+type exact struct{ canonical []byte }
+
+func (e *exact) Trajectory(t *turnmill.Trajectory, p *dedup.Print) {
+	e.canonical = formats.AppendCanonical(e.canonical[:0], t)
+	e.print(p)
+}
+
+func (e *exact) Document(d *turnmill.Document, p *dedup.Print) {
+	e.canonical = formats.AppendCanonicalDocument(e.canonical[:0], d)
+	e.print(p)
+}
+
+func (e *exact) print(p *dedup.Print) {
+	sum := sha256.Sum256(e.canonical)
+	p.Keys = append(p.Keys, [2]uint64{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])})
+}
+
+// Same has nothing to compare: the key says it all.
+func (e *exact) Same(_, _ []uint64) bool { return true }
+
+// newMethod returns how the plan tells duplicates, or nil.
+func newMethod(c *Config) dedup.Method {
+	switch c.Dedup {
+	case dedupExact:
+		return &exact{}
+	}
+	return nil
+}
+
+// duplicateReason is why a duplicate is dropped.
+func duplicateReason(*Config) turnmill.Reason { return turnmill.ReasonDuplicate }
+
+// firstOf and lastOf are how many members of a group that share a key are compared with each that comes later: the
+// first ones, which mostly stay, and those just before it. So a key that everything has costs no more than its share.
+const (
+	firstOf = 8
+	lastOf  = 8
+)
+
+// group finds the candidates among what shares a key; seqs come in order.
+type group struct {
+	exact bool
+	first []uint64
+	last  []uint64
+}
+
+func (g *group) reset() { g.first, g.last = g.first[:0], g.last[:0] }
+
+// add calls pair for each earlier member that a member is to be compared with.
+func (g *group) add(seq uint64, pair func(earlier uint64) error) error {
+	for _, list := range [][]uint64{g.first, g.last} {
+		for _, earlier := range list {
+			if earlier == seq { // one that has a key twice
+				return nil
+			}
+		}
+	}
+	for _, list := range [][]uint64{g.first, g.last} {
+		for _, earlier := range list {
+			if err := pair(earlier); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case len(g.first) == 0 || !g.exact && len(g.first) < firstOf:
+		g.first = append(g.first, seq)
+	case g.exact: // the first stays, and stands for all
+	default:
+		if len(g.last) == lastOf {
+			g.last = append(g.last[:0], g.last[1:]...)
+		}
+		g.last = append(g.last, seq)
+	}
+	return nil
+}
+
+// dedupErrors says what of the options does not go together.
+func (o *Options) dedupErrors() (errs []error) {
+	if err := oneOf("dedup", o.Dedup, dedupNames[:]...); err != nil {
+		errs = append(errs, err)
+	}
+	if o.streams() && o.Dedup != dedupNone {
+		errs = append(errs, fmt.Errorf("--dedup %s: standard input has no second reading, so that nothing can be told of the whole of it; write it to a file and name that", o.Dedup))
+	}
+	return errs
+}

@@ -1,0 +1,351 @@
+package pipelines
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/dedup"
+	"github.com/turnmill/turnmill/ingest/frame"
+	"github.com/turnmill/turnmill/internal/extsort"
+)
+
+// The scan reads every partition once, before the plan is signed, with the readers, decoders and workers of a run:
+//
+//	partitions in order --> workers: decode, print --> in order: keys, bodies, places (nameless files)
+//	keys sorted         --> what shares a key: candidates
+//	candidates sorted   --> by the later one: the same as an earlier one that stays? dropped
+//	                    --> plan/pNNNNN.bin
+//
+// A trajectory or document is a unit, and has a number in the order of the plan. What is decided about one
+// depends on those before it alone, so that it is the same for any number of workers.
+
+// scanWork makes prints of a record's units. It is the worker of a scan.
+type scanWork struct {
+	unpacker
+	method dedup.Method
+}
+
+// scanned is what the records of a job gave a scan.
+type scanned struct {
+	path  string // of the input
+	units []scannedUnit
+	print dedup.Print // of all units, one after the other
+}
+
+// scannedUnit is a trajectory or document.
+type scannedUnit struct {
+	record, unit, line int64
+	keys, body         int // where its own end in print
+}
+
+func (s *scanned) reset() {
+	s.units = s.units[:0]
+	s.print.Reset()
+}
+
+// work prints one record.
+func (w *scanWork) work(j *job, it *item, rec frame.Record, out *outcome) {
+	s := out.scanned
+	s.path = j.from.path
+	unit, line := int64(0), rec.Line
+	if j.from.frame > 0 {
+		line = 0 // it counts from the frame
+	}
+	add := func() {
+		s.units = append(s.units, scannedUnit{it.record, unit, line, len(s.print.Keys), len(s.print.Body)})
+		unit++
+	}
+	for _, err := range w.unpack(j.from, rec, out.counts) {
+		if err != nil {
+			continue // which the run will say
+		}
+		for i := range w.decoded.Documents {
+			w.method.Document(&w.decoded.Documents[i], &s.print)
+			add()
+		}
+		for i := range w.decoded.Trajectories {
+			w.method.Trajectory(&w.decoded.Trajectories[i], &s.print)
+			add()
+		}
+	}
+}
+
+// placeBytes is the size of a unit's place on disk: partition, record, unit, input, line.
+const placeBytes = 4 + 8 + 4 + 4 + 8
+
+// scan gathers what the units of all partitions gave. One goroutine uses it.
+type scan struct {
+	setup     *setup
+	dir       string
+	inputs    map[string]int
+	partition int
+	units     int64
+	keys      *extsort.Sorter
+	pairs     *extsort.Sorter
+	places    *extsort.Spool
+	bodies    *extsort.Spool
+	ends      *extsort.Spool // where each unit's body ends, in words
+	buf       []byte
+}
+
+// scan decides what the whole of the inputs decides, unless OUT has it already.
+func (s *setup) scan(ctx context.Context, o *Options, window int64) error {
+	if !s.plan.Config.scans() || o.Output != "" && s.known(o.Output) {
+		return nil
+	}
+	_, budget, err := memoryBudget(o, s, window)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	dir := o.scanDir()
+	c := &scan{setup: s, dir: dir, inputs: map[string]int{}, keys: extsort.New(dir, s.scanMemory()),
+		places: extsort.NewSpool(dir), bodies: extsort.NewSpool(dir), ends: extsort.NewSpool(dir)}
+	defer c.close()
+	for i := range s.plan.Inputs {
+		c.inputs[s.plan.Inputs[i].Path] = i
+	}
+	o.logger().Info("scan", "dedup", s.plan.Config.Dedup, "inputs", len(s.plan.Inputs))
+	if err := c.read(ctx, budget, o.workers()); err != nil {
+		return err
+	}
+	keys := c.keys.DiskBytes()
+	if s.plan.Scan, s.decided, err = c.decide(ctx); err != nil {
+		return err
+	}
+	o.logger().Info("scanned", "units", c.units, "dropped", s.plan.Scan.dropped(),
+		"disk_bytes", keys+c.pairs.DiskBytes()+c.places.DiskBytes()+c.bodies.DiskBytes()+c.ends.DiskBytes(), "wall_s", time.Since(began).Seconds())
+	return nil
+}
+
+func (s *Scan) dropped() (n int64) {
+	for _, k := range s.Dropped {
+		n += k
+	}
+	return n
+}
+
+func (c *scan) close() {
+	c.keys.Close()
+	if c.pairs != nil {
+		c.pairs.Close()
+	}
+	c.places.Close()
+	c.bodies.Close()
+	c.ends.Close()
+}
+
+// read reads all partitions, one after the other.
+func (c *scan) read(ctx context.Context, budget int64, workers int) error {
+	p := newScanPool(c.setup, budget, workers)
+	defer p.close()
+	for i := range c.setup.plan.Partitions {
+		c.partition = i
+		if _, err := p.through(ctx, i, c); err != nil {
+			return fmt.Errorf("scanning partition %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// write takes what a job's records gave.
+func (c *scan) write(out *outcome) error {
+	s := out.scanned
+	keys, body := 0, 0
+	for i := range s.units {
+		u := &s.units[i]
+		for ; keys < u.keys; keys++ {
+			k := s.print.Keys[keys]
+			if err := c.keys.Add(extsort.Record{k[0], k[1], uint64(c.units)}); err != nil {
+				return err
+			}
+		}
+		if err := c.keep(u, s.path, s.print.Body[body:u.body]); err != nil {
+			return err
+		}
+		body = u.body
+		c.units++
+	}
+	return nil
+}
+
+// keep writes a unit's place and body.
+func (c *scan) keep(u *scannedUnit, path string, body []uint64) error {
+	b := binary.BigEndian.AppendUint32(c.buf[:0], uint32(c.partition))
+	b = binary.BigEndian.AppendUint64(b, uint64(u.record))
+	b = binary.BigEndian.AppendUint32(b, uint32(u.unit))
+	b = binary.BigEndian.AppendUint32(b, uint32(c.inputs[path]))
+	b = binary.BigEndian.AppendUint64(b, uint64(u.line))
+	if _, err := c.places.Write(b); err != nil {
+		return err
+	}
+	b = b[:0]
+	for _, word := range body {
+		b = binary.BigEndian.AppendUint64(b, word)
+	}
+	c.buf = b
+	if _, err := c.bodies.Write(b); err != nil {
+		return err
+	}
+	_, err := c.ends.Write(binary.BigEndian.AppendUint64(nil, uint64(c.bodies.Len())))
+	return err
+}
+
+// unitPlace is where a unit lies.
+type unitPlace struct {
+	partition          int
+	record, unit, line int64
+	input              int
+}
+
+func (c *scan) place(seq uint64) (unitPlace, error) {
+	var b [placeBytes]byte
+	if _, err := c.places.ReadAt(b[:], int64(seq)*placeBytes); err != nil {
+		return unitPlace{}, err
+	}
+	return unitPlace{
+		partition: int(binary.BigEndian.Uint32(b[:])), record: int64(binary.BigEndian.Uint64(b[4:])), unit: int64(binary.BigEndian.Uint32(b[12:])),
+		input: int(binary.BigEndian.Uint32(b[16:])), line: int64(binary.BigEndian.Uint64(b[20:])),
+	}, nil
+}
+
+// body returns the body of a unit in words.
+func (c *scan) body(seq uint64, words []uint64) ([]uint64, error) {
+	var b [16]byte // the end of the one before, and its own; the first one starts at 0
+	skip := min(seq, 1) * 8
+	if _, err := c.ends.ReadAt(b[8-skip:], int64(seq*8-skip)); err != nil {
+		return nil, err
+	}
+	start, end := int64(binary.BigEndian.Uint64(b[:8])), int64(binary.BigEndian.Uint64(b[8:]))
+	raw := make([]byte, end-start)
+	if _, err := c.bodies.ReadAt(raw, start); err != nil {
+		return nil, err
+	}
+	words = words[:0]
+	for ; len(raw) > 0; raw = raw[8:] {
+		words = append(words, binary.BigEndian.Uint64(raw))
+	}
+	return words, nil
+}
+
+// candidates pairs what shares a key, the later one first.
+func (c *scan) candidates(ctx context.Context) error {
+	c.pairs = extsort.New(c.dir, c.setup.scanMemory())
+	g := group{exact: c.setup.plan.Config.Dedup == dedupExact}
+	var last [2]uint64
+	n := 0
+	return c.keys.Each(func(r extsort.Record) error {
+		if n++; n%(1<<16) == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if key := [2]uint64{r[0], r[1]}; key != last {
+			g.reset()
+			last = key
+		}
+		return g.add(r[2], func(earlier uint64) error { return c.pairs.Add(extsort.Record{r[2], earlier}) })
+	})
+}
+
+// decide goes through the candidates in the order of the later one.
+func (c *scan) decide(ctx context.Context) (*Scan, *found, error) {
+	if err := c.candidates(ctx); err != nil {
+		return nil, nil, err
+	}
+	result := &Scan{Units: c.units, Dropped: map[turnmill.Reason]int64{}}
+	out := newDecisionWriter(c.dir)
+	d := decider{scan: c, method: newMethod(&c.setup.plan.Config), reason: duplicateReason(&c.setup.plan.Config),
+		dropped: newMarks(c.units), firsts: newMarks(c.units), result: result, out: out}
+	n := 0
+	err := c.pairs.Each(func(r extsort.Record) error {
+		if n++; n%(1<<12) == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return d.pair(r[0], r[1])
+	})
+	if err != nil {
+		out.close()
+		return nil, nil, err
+	}
+	files, err := out.finish(len(c.setup.plan.Partitions))
+	if err != nil {
+		out.close()
+		return nil, nil, err
+	}
+	result.Files = files.sums
+	return result, files, nil
+}
+
+// decider drops what is the same as an earlier unit that stays.
+type decider struct {
+	scan            *scan
+	method          dedup.Method
+	reason          turnmill.Reason
+	dropped, firsts marks
+	result          *Scan
+	out             *decisionWriter
+	a, b            []uint64
+}
+
+// pair takes a candidate; those of one later unit come together, the earliest first.
+func (d *decider) pair(later, earlier uint64) error {
+	if d.dropped.has(later) || d.dropped.has(earlier) {
+		return nil
+	}
+	if same, err := d.same(later, earlier); err != nil || !same {
+		return err
+	}
+	at, err := d.scan.place(later)
+	if err != nil {
+		return err
+	}
+	first, err := d.scan.place(earlier)
+	if err != nil {
+		return err
+	}
+	d.dropped.set(later)
+	if !d.firsts.has(earlier) {
+		d.firsts.set(earlier)
+		d.result.Groups++
+	}
+	d.result.Dropped[d.reason]++
+	return d.out.add(at.partition, &decision{at.record, at.unit, d.reason, "as " + d.scan.name(first)})
+}
+
+func (d *decider) same(later, earlier uint64) (bool, error) {
+	if d.reason == turnmill.ReasonDuplicate {
+		return true, nil
+	}
+	var err error
+	if d.a, err = d.scan.body(later, d.a); err != nil {
+		return false, err
+	}
+	if d.b, err = d.scan.body(earlier, d.b); err != nil {
+		return false, err
+	}
+	return d.method.Same(d.a, d.b), nil
+}
+
+// name says where a unit lies, as a person would look for it.
+func (c *scan) name(p unitPlace) string {
+	name := c.setup.plan.Inputs[p.input].Path
+	if p.line > 0 {
+		name = fmt.Sprintf("%s:%d", name, p.line)
+	} else {
+		name = fmt.Sprintf("%s, record %d of partition %d", name, p.record, p.partition)
+	}
+	if p.unit > 0 {
+		name += fmt.Sprintf(", number %d of the record", p.unit+1)
+	}
+	return name
+}
+
+// marks is a set of numbers from 0 to below some bound, a bit each.
+type marks []uint64
+
+func newMarks(n int64) marks { return make(marks, (n+63)/64) }
+
+func (b marks) has(i uint64) bool { return b[i/64]>>(i%64)&1 == 1 }
+func (b marks) set(i uint64)      { b[i/64] |= 1 << (i % 64) }
