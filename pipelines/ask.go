@@ -71,9 +71,12 @@ func newConversation(o *Options, s *setup) (*conversation, error) {
 	ask := s.plan.Config.SFT.Ask
 	var errs []error
 	for _, e := range []struct {
-		model, url, flag string
-		client           **endpoint.Client
-	}{{ask.RolloutModel, o.Ask.RolloutURL, "rollout-url", &c.rollout}, {ask.JudgeModel, o.Ask.JudgeURL, "judge-url", &c.judge}} {
+		model, url, flag, price string
+		client                  **endpoint.Client
+	}{
+		{ask.RolloutModel, o.Ask.RolloutURL, "rollout-url", s.plan.Config.SFT.RolloutPrice, &c.rollout},
+		{ask.JudgeModel, o.Ask.JudgeURL, "judge-url", s.plan.Config.SFT.JudgePrice, &c.judge},
+	} {
 		if e.model == "" {
 			continue
 		}
@@ -83,6 +86,7 @@ func newConversation(o *Options, s *setup) (*conversation, error) {
 		}
 		settings := endpoint.Options{URL: e.url, Key: o.Ask.Key, Clock: machineClock{}, Jitter: rand.Float64,
 			Concurrency: o.Ask.MaxInFlight, Budget: o.Ask.Budget, Timeout: o.Ask.Timeout}
+		settings.Prices, _ = prices(e.price) // it was validated
 		if o.Ask.tune != nil {
 			o.Ask.tune(&settings)
 		}

@@ -44,8 +44,9 @@ func (r *recorded) reader() answerSource { return byID{r.rollouts.Reader(), r.ju
 // SFTSum is what a manifest says of an SFT set.
 type SFTSum struct {
 	*SFTCounts
-	Unasked   int64              `json:"unasked"`   // recorded replies to what nobody asked
-	Retention []reject.Retention `json:"retention"` // Table 4 of the report
+	Unasked   int64              `json:"unasked"`        // recorded replies to what nobody asked
+	Retention []reject.Retention `json:"retention"`      // Table 4 of the report
+	Cost      map[string]string  `json:"cost,omitempty"` // of the used answers, by kind, where prices are given
 	Answers   *Answers           `json:"answers"`
 }
 
@@ -54,7 +55,7 @@ func (s *SFTSum) close(p *Plan) {
 	if s == nil {
 		return
 	}
-	s.Answers, s.Retention = p.Answers, s.Queries.Retention()
+	s.Answers, s.Retention, s.Cost = p.Answers, s.Queries.Retention(), p.Config.SFT.costs(s.Usage)
 	for _, files := range [][]AnswerFile{p.Answers.Rollouts, p.Answers.Judgements} {
 		for _, f := range files {
 			s.Unasked += f.Replies

@@ -27,6 +27,8 @@ type SFTOptions struct {
 	Judge        turnmill.Params
 	Attempts     int // at a judgement that cannot be read
 
+	RolloutPrice, JudgePrice string // of a million tokens, as in 0.60,2.40; "": not known
+
 	Targets   string // turns of a trajectory that are asked for: a number, "all" or "eval"
 	Samples   int    // rollouts a query
 	Threshold string // least mean score of a winner, in decimals; equality keeps
@@ -75,6 +77,9 @@ type SFTConfig struct {
 	DropLeakage bool   `json:"drop-leakage"`
 	Pool        string `json:"pool"`
 	Pools       Pools  `json:"pools,omitempty"`
+	// Prices of a million tokens, of prompts and of completions; "": the manifest says no cost.
+	RolloutPrice string `json:"rollout-price,omitempty"`
+	JudgePrice   string `json:"judge-price,omitempty"`
 	// Ask is nil where all answers are recorded.
 	Ask *AskConfig `json:"ask,omitempty"`
 }
@@ -93,7 +98,7 @@ var (
 // config returns the part of the settings that stands in a plan, decimals in their least form.
 func (o *SFTOptions) config() *SFTConfig {
 	c := &SFTConfig{Targets: o.Targets, Samples: o.Samples, Threshold: o.Threshold, Pairs: o.Pairs, Loss: o.Loss, ThinkPrompt: o.ThinkPrompt, Compat: o.Compat, DropLeakage: o.DropLeakage,
-		Pool: o.Pool, Pools: o.Pools}
+		Pool: o.Pool, Pools: o.Pools, RolloutPrice: o.RolloutPrice, JudgePrice: o.JudgePrice}
 	if _, text, err := parseMean(c.Threshold); err == nil {
 		c.Threshold = text
 	}
@@ -118,6 +123,7 @@ func (c *SFTConfig) validate() error {
 		oneOf("pairs", c.Pairs, pairRules[:]...),
 		oneOf("loss", c.Loss, answerParts[:]...),
 		c.Pools.Validate(),
+		c.priceErrors(),
 	}
 	if _, err := parseTargets(c.Targets); err != nil {
 		errs = append(errs, err)

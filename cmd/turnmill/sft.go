@@ -19,8 +19,8 @@ import (
 
 // sftFlags are the flags that sft alone has.
 var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "drop-leakage", "pool", "pools",
-	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts", "batch-requests",
-	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "request-timeout"}
+	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts", "rollout-price", "judge-price", "batch-requests",
+	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "budget-cost", "request-timeout"}
 
 // maskFlags are the flags of cpt that sft leaves out: what was chosen is trained, without a mask.
 var maskFlags = [...]string{"objective", "mask", "copied-keep", "mask-table", "profile", "keep-thought", "beyond", "dedup"}
@@ -79,6 +79,8 @@ func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	decimalVar(fs, &q.Judge.MaxTokens, "judge-max-tokens", "longest answer of a judge in tokens, `N`; 0: the endpoint's own")
 	fs.StringVar(&o.Ask.BatchRequests, "batch-requests", "", "`DIR` for files of what is missing, as requests to a batch API, in place of asking: exit code 75 while anything is")
 	decimalVar(fs, &q.Attempts, "judge-attempts", "`N` attempts at a judgement that cannot be read")
+	fs.StringVar(&q.RolloutPrice, "rollout-price", "", "price of a million tokens of rollouts: prompts and completions, as in `0.60,2.40`; the manifest says what they cost")
+	fs.StringVar(&q.JudgePrice, "judge-price", "", "so of judges, `IN,OUT`")
 	o.addAsk(fs)
 	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is")
 	fs.StringVar(&o.pools, "pools", "", "YAML `FILE`: the sources of each pool; trajectories of other pools' sources are dropped")
@@ -92,6 +94,7 @@ func (o *cptOptions) addAsk(fs *pflag.FlagSet) {
 	decimalVar(fs, &a.MaxInFlight, "max-in-flight", "requests at a time, `N` for each endpoint; 0: 16")
 	decimalVar(fs, &a.Budget.Requests, "budget-requests", "requests `N` that each endpoint is sent at most, retries included, those in the journals counted; 0: no bound")
 	decimalVar(fs, &a.Budget.Tokens, "budget-tokens", "tokens `N` after which each endpoint is asked no more, prompts included; 0: no bound")
+	fs.Var((*moneyValue)(&a.Budget.Cost), "budget-cost", "amount `X` after which each endpoint is asked no more, by --rollout-price and --judge-price; 0: no bound")
 	fs.DurationVar(&a.Timeout, "request-timeout", 0, "`TIME` of one request, as in 90s; 0: 10m")
 }
 
@@ -101,6 +104,27 @@ func (o *cptOptions) fromEnv(getenv func(string) string) {
 	o.Ask.RolloutURL, o.Ask.JudgeURL = cmp.Or(o.Ask.RolloutURL, url), cmp.Or(o.Ask.JudgeURL, url)
 	o.Ask.Key = endpoint.NewSecret(getenv("OPENAI_API_KEY"))
 }
+
+// moneyValue is a flag with an amount of money.
+type moneyValue endpoint.Money
+
+// Set reads an amount in decimals.
+func (m *moneyValue) Set(text string) error {
+	amount, err := endpoint.ParseMoney(text)
+	*m = moneyValue(amount)
+	return err
+}
+
+// String returns the amount.
+func (m *moneyValue) String() string {
+	if m == nil {
+		return "0"
+	}
+	return endpoint.Money(*m).String()
+}
+
+// Type is what help calls a value without a name.
+func (m *moneyValue) Type() string { return "amount" }
 
 // readPools reads the YAML file of --pools, strictly.
 func readPools(name string) (pipelines.Pools, error) {
