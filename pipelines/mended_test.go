@@ -37,6 +37,23 @@ func TestRestartLeavesOthersFiles(t *testing.T) {
 	}
 }
 
+// TestRestartLeavesNothing: of whatever pipeline a run was, what one of fewer partitions does not write again is gone.
+func TestRestartLeavesNothing(t *testing.T) {
+	cpt := options(t, demoCorpus(t))
+	for name, o := range map[string]Options{"cpt": cpt, "audit": auditOptions(t, cpt.Inputs...), "sft": toySFT(t)} {
+		t.Run(name, func(t *testing.T) {
+			o.Partitions = 3
+			mustRun(t, o)
+			o.Partitions, o.Restart = 1, true
+			mustRun(t, o)
+			fresh := with(t, o, func(o *Options) { o.Restart = false })
+			mustRun(t, fresh)
+			sameFiles(t, "restarted", digest(t, fresh.Output), digest(t, o.Output))
+			mustCheck(t, o)
+		})
+	}
+}
+
 // TestUnsoundPlan: a plan that no turnmill writes is named as such by whatever reads it, and never panics.
 func TestUnsoundPlan(t *testing.T) {
 	o := options(t, demoCorpus(t))
