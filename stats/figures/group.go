@@ -171,6 +171,20 @@ func (g *Group) Decided() Sum {
 	return all
 }
 
+// Expected returns the shares of some turns, and of their tokens (without a tokenizer characters), that are expected to
+// carry loss: the table's ratio, unless the mode keeps turns in part. The turns are of one category.
+func (s *Sum) Expected(mode string, tokens bool) (turns, length float64) {
+	switch {
+	case s.Turns == 0 || mode != "span" && mode != "changed":
+		return s.Keep, s.Keep
+	case tokens:
+		length = s.ExpectedTokens / float64(max(s.TargetTokens, 1))
+	default:
+		length = s.ExpectedChars / float64(max(s.Chars, 1))
+	}
+	return s.ExpectedTurns / float64(s.Turns), length
+}
+
 // Deviation is the standard deviation of a realised share, as a share of its own: with whole turns kept at
 // ratio p, sqrt(p(1-p) * sum L*L) / sum L. L is 1 for shares of turns.
 func Deviation(p, squares, sum float64) float64 {
