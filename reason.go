@@ -25,6 +25,7 @@ const (
 	ReasonLossyExport    Reason = "lossy_export"      // a published form in which calls or observations are lost
 	ReasonNoRecords      Reason = "no_records"        // a file that holds no record at all
 	ReasonUnencodable    Reason = "unencodable"       // the tokenizer cannot encode a text
+	ReasonDuplicateID    Reason = "duplicate_id"      // a row to evaluate: no prediction can tell it from another
 )
 
 // Why a record, trajectory or turn was dropped: a rule refused it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/filter/judge"
 	"github.com/turnmill/turnmill/mask"
 	chats "github.com/turnmill/turnmill/shard/chat"
 	"github.com/turnmill/turnmill/stats"
@@ -177,4 +178,28 @@ func TestFiltersTold(t *testing.T) {
 			t.Errorf("docs/filters.md, or the table of filters, lacks %s", name)
 		}
 	}
+}
+
+// TestEvalTold: docs/eval.md shows the table of the script, and every state that a row can have.
+func TestEvalTold(t *testing.T) {
+	text := string(readFile(t, root, "docs/eval.md"))
+	_, want, _ := strings.Cut(string(readFile(t, "testdata", "script", "eval.txtar")), "-- want.txt --\n")
+	want, _, _ = strings.Cut(want, "-- compat.txt --")
+	for line := range strings.Lines(want) {
+		if !strings.Contains(text, strings.TrimSuffix("    "+line, "\n")) && strings.TrimSpace(line) != "" {
+			t.Errorf("docs/eval.md does not show %q", line)
+		}
+	}
+	states := []string{"scored", "prediction_missing"}
+	for s := turnmill.ReplyTruncated; s <= turnmill.ReplyTimeout; s++ {
+		states = append(states, "prediction_"+s.String())
+	}
+	for s := judge.Refused; int(s) < judge.NumStates; s++ {
+		states = append(states, "judge_"+s.String())
+	}
+	var told []string
+	for _, row := range tableIn(t, "docs/eval.md", "state", "") {
+		told = append(told, codes(row[0])...)
+	}
+	same(t, "docs/eval.md: states", append(states, "not_judged"), told)
 }

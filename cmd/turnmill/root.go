@@ -49,7 +49,7 @@ func newRoot(s streams) *cobra.Command {
 		}
 		return usage(fmt.Errorf("%s: %w; try %s --help", cmd.CommandPath(), err, cmd.CommandPath()))
 	})
-	root.AddCommand(newCPT(s), newSFT(s), newAudit(s), newPlan(s), newRun(s), newMerge(s), newRetry(s), newDemo(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newTemplates(s), newConfig(s), newVersion(s))
+	root.AddCommand(newCPT(s), newSFT(s), newAudit(s), newPlan(s), newRun(s), newMerge(s), newRetry(s), newDemo(s), newEval(s), newShow(s), newCheck(s), newIngest(s), newFormats(s), newFilters(s), newTemplates(s), newConfig(s), newVersion(s))
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range append(root.Commands(), root) {
 		c.Flags().SortFlags = false

@@ -30,24 +30,12 @@ type worldBench struct {
 func (w *worldBench) Decode(raw []byte, out *Decoded) error { return out.decode(raw, w.record) }
 
 func (w *worldBench) record(v jsonscan.Value, out *Decoded) error {
-	if why, _ := recogniseWorldBench(v); why != "" {
-		return wrongFormat(worldBenchName, why)
-	}
-	w.out = out
-	w.prompts, w.answers, w.headings, w.task = w.prompts[:0], w.answers[:0], w.headings[:0], w.task[:0]
-	if system := v.Get("system_str").Str(&out.arena); system != "" {
-		w.task = append(w.task, system)
-	}
-	if err := w.lists(v); err != nil {
+	at, total, err := w.open(v, out)
+	if err != nil {
 		return err
 	}
 	if len(w.prompts) == 0 {
 		return reject(turnmill.ReasonEmptyMessages, "prompt is empty")
-	}
-	f := fields{out: out}
-	at, total := f.index("turn_idx", v.Get("turn_idx"), len(w.prompts)), f.index("total_turns", v.Get("total_turns"), 0)
-	if f.err != nil {
-		return f.err
 	}
 	if current := v.Get("current_prompt").Str(&out.arena); current != "" && at >= 1 && at <= len(w.prompts) {
 		w.prompts[at-1] = current // without the words to the model behind it

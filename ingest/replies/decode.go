@@ -68,6 +68,11 @@ func name(v jsonscan.Value) (id string, sample int, err error) {
 			break
 		}
 	}
+	if turn := v.Get("turn_idx"); turn.Present() && !v.Get("query").Present() && !v.Get("custom_id").Present() {
+		if id, err = benchRow(v, turn); err != nil {
+			return "", 0, err
+		}
+	}
 	if id == "" {
 		return "", 0, errors.New("no id: want query, custom_id, request_id or id, as a text")
 	}
@@ -76,6 +81,26 @@ func name(v jsonscan.Value) (id string, sample int, err error) {
 	}
 	sample, err = number(v, "rollout", "sample", "attempt")
 	return id, sample, err
+}
+
+// benchRow names the row of AgentWorldBench that a row with its id and turn_idx answers: ID/TURN, with TASK/ before
+// it where task is there.
+func benchRow(v, turn jsonscan.Value) (string, error) {
+	n, ok := turn.Int()
+	if !ok || n < 0 {
+		return "", fmt.Errorf("turn_idx is %s, want the row's", completion.Bounded(turn.RawStr(), 40))
+	}
+	id := text(v.Get("id"))
+	if v.Get("id").Kind() == jsonscan.Number {
+		id = v.Get("id").RawStr()
+	}
+	if id == "" {
+		return "", errors.New("turn_idx without the row's id")
+	}
+	if task := text(v.Get("task")); task != "" {
+		id = task + "/" + id
+	}
+	return id + "/" + strconv.FormatInt(n, 10), nil
 }
 
 // SplitID takes the number of a sample off an id of the form TRAJECTORY@TURN#SAMPLE, or of an attempt off a judge's
@@ -255,6 +280,9 @@ func (d *decoder) judgement(v jsonscan.Value, id string, rollout int) error {
 		}
 		id = d.naming.Pair(id, int(first), int(second))
 	} else {
+		if v.Get("turn_idx").Present() && !v.Get("rollout").Present() {
+			rollout = 0 // a row of a benchmark has one prediction
+		}
 		if rollout < 0 {
 			return errors.New("a judgement names neither rollout nor pair")
 		}

@@ -12,11 +12,13 @@
 //	{"custom_id":"t@3#1","response":{"status_code":200,"body":{"choices":[…]}},…}        batch output (OpenAI, vLLM run_batch)
 //	{"custom_id":"t@3#1","response":null,"error":{"code":"batch_expired",…}}             batch errors
 //	{"request_id":"t@3","outputs":[{"index":0,"text":"…","finish_reason":"stop"}, …]}    vLLM, generated offline
+//	{"task":"…/terminal","id":145,"turn_idx":3,"text":"…","finish_reason":"stop"}        to a row of AgentWorldBench
 //	{"query":"t@3","rollout":0,"judge":"…raw text…"}                                     a judge's scores
 //	{"query":"t@3","pair":[0,2],"judge":"…raw text…"}                                    a judge's choice; 0 was shown first
 //
 // The id is the first of query, query_id, custom_id, request_id and id that is a text. An id of the form
-// TRAJECTORY@TURN#SAMPLE names the sample too, and wins over a number in the row. An answer whose end is not known
+// TRAJECTORY@TURN#SAMPLE names the sample too, and wins over a number in the row. A row with turn_idx and neither
+// query nor custom_id answers TASK/ID/TURN, or ID/TURN where it has no task. An answer whose end is not known
 // is no answer: without finish_reason or state it is failed, for that reason.
 //
 // One sample may come more than once, in the files' order. The first answer wins; a failure, or a timeout, stands
