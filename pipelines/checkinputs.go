@@ -45,6 +45,9 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 			return err
 		}
 		defer whole.answers.close()
+		if whole.verifiers, err = verifiersAt(&at, &again); err != nil {
+			return err
+		}
 	}
 	if t := &again.Tokenizer; again.tokens() && (t.Vocabulary != model.Size() || t.Engine != model.engine || again.Chat.SHA256 != whole.chat.SHA256()) {
 		c.fault("plan.json", "engine %s, a vocabulary of %d and chat %s are not those of the tokenizer that it names", t.Engine, t.Vocabulary, again.Chat.Name)
@@ -134,7 +137,7 @@ func (c *checker) rerun(ctx context.Context, o *Options, s *setup, window int64)
 		return nil
 	}
 	c.report.Inputs = "; the same bytes from the inputs"
-	if s.asks() {
+	if s.asks() || s.verifiers != nil {
 		return c.rerunAsked(ctx, pool, to, compare)
 	}
 	if s.stream == nil {
@@ -151,7 +154,11 @@ func (c *checker) rerun(ctx context.Context, o *Options, s *setup, window int64)
 // rerunAsked runs partitions again whose answers lie in journals.
 func (c *checker) rerunAsked(ctx context.Context, p *pool, to sink, compare func(*Commit) error) error {
 	for _, i := range everyPartition(p.setup) {
-		j, err := openJournals(c.root, i, false)
+		var j *journals
+		err := p.setup.verifiers.begin(ctx, c.root, i, false)
+		if err == nil && p.setup.asks() {
+			j, err = openJournals(c.root, i, false)
+		}
 		if err != nil {
 			return err
 		}
@@ -163,7 +170,7 @@ func (c *checker) rerunAsked(ctx context.Context, p *pool, to sink, compare func
 			}
 		}
 		err = p.partitions(ctx, []int{i}, 1, to, compare)
-		if err = errors.Join(err, j.close()); err != nil {
+		if err = errors.Join(err, j.close(), p.setup.verifiers.end()); err != nil {
 			return err
 		}
 	}

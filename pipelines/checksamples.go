@@ -197,6 +197,11 @@ func (p *partitionCheck) endOf(q *QueryLine, h *hearing, at func(string, ...any)
 	}
 	again := newQueryLine(q.ID, t, 0, q.Template, h)
 	again.State, again.Reason, again.Detail, again.Row = q.State, q.Reason, q.Detail, q.Row
+	again.heard(q)
+	again.reward(h, p.samples.chooser.options.Threshold)
+	if q.Verifier != nil && p.plan.Config.SFT.Verifiers == nil {
+		at("it has a verifier, and the run has none")
+	}
 	if !reflect.DeepEqual(again, q) {
 		at("its rollouts, judgements, pairs or winner are not what its answers give")
 	}

@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,6 +87,9 @@ func dryRun(ctx context.Context, o *Options, s *setup, window int64) (*Manifest,
 	}
 	all := everyPartition(s)
 	s.bySource = true
+	if s.verifiers != nil {
+		s.verifiers.running = ctx
+	}
 	pool := newPool(s, budget, o.workers(), newProgress(o, s, all))
 	defer pool.close()
 	m := manifestOf(s.plan, s.planSum)
@@ -192,6 +196,14 @@ func runSome(ctx context.Context, o *Options, s *setup, window int64, todo []int
 	if s.asks() {
 		return run.asking(ctx, o, todo)
 	}
+	if s.verifiers != nil {
+		for _, i := range todo {
+			if err := run.verified(ctx, o, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return run.partitions(ctx, todo, active)
 }
 
@@ -205,14 +217,14 @@ func (r *running) asking(ctx context.Context, o *Options, todo []int) error {
 	}
 	defer talk.close()
 	for _, i := range todo {
-		if err := r.asked(ctx, talk, i); err != nil {
+		if err := r.asked(ctx, o, talk, i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *running) asked(ctx context.Context, talk *conversation, i int) error {
+func (r *running) asked(ctx context.Context, o *Options, talk *conversation, i int) error {
 	s := r.pool.setup
 	err := talk.partition(ctx, i)
 	defer func() { s.journals.close(); s.journals = nil }()
@@ -220,7 +232,16 @@ func (r *running) asked(ctx context.Context, talk *conversation, i int) error {
 	if err != nil {
 		return fmt.Errorf("partition %d: %w", i, err)
 	}
-	return r.partitions(ctx, []int{i}, 1)
+	return r.verified(ctx, o, i)
+}
+
+// verified runs one partition with the journal of its verdicts open, where there are verifiers.
+func (r *running) verified(ctx context.Context, o *Options, i int) error {
+	v := r.pool.setup.verifiers
+	if err := v.begin(ctx, o.Output, i, true); err != nil {
+		return err
+	}
+	return errors.Join(r.partitions(ctx, []int{i}, 1), v.end())
 }
 
 // running is a pool that commits what it has done.
@@ -263,6 +284,9 @@ func localOf(o *Options, s *setup) *local {
 	if s.answers != nil {
 		l.Answers = &s.answers.places
 	}
+	if s.verifiers != nil && o.SFT.Verifiers != "" {
+		l.Verifiers = absolute(o.SFT.Verifiers)
+	}
 	if o.MaskTablePath != "" {
 		l.MaskTable = absolute(o.MaskTablePath)
 	}
@@ -274,7 +298,8 @@ type local struct {
 	Inputs    []string      `json:"inputs"` // where each input of the plan was
 	Tokenizer string        `json:"tokenizer"`
 	MaskTable string        `json:"mask_table,omitempty"`
-	Answers   *answerPlaces `json:"answers,omitempty"` // of sft
+	Answers   *answerPlaces `json:"answers,omitempty"`   // of sft
+	Verifiers string        `json:"verifiers,omitempty"` // of sft
 }
 
 func absolute(path string) string {

@@ -28,19 +28,22 @@ type QueryLine struct {
 	Winner     *int              `json:"winner,omitempty"`
 	Decided    string            `json:"decided,omitempty"` // by what
 	Wins       []int             `json:"wins,omitempty"`
-	Reward     int               `json:"reward,omitempty"` // of the winner: five scores, 5 to 25
+	Reward     reject.Reward     `json:"reward,omitempty"` // of the winner, 0 to 25
+	Verifier   *VerifierLine     `json:"verifier,omitempty"`
 	Row        *SampleRow        `json:"row,omitempty"`
 }
 
 // RolloutLine is one answer to a query, and what a judge said of it.
 type RolloutLine struct {
-	State    string        `json:"state"` // as replies end; missing
-	Detail   string        `json:"detail,omitempty"`
-	Judged   string        `json:"judged,omitempty"` // what the judgement is worth
-	Attempts int           `json:"attempts,omitempty"`
-	Scores   *judge.Scores `json:"scores,omitempty"` // format, factuality, consistency, realism, quality
-	Why      string        `json:"why,omitempty"`    // the judgement is worth no more
-	Chain    *ChainLine    `json:"chain,omitempty"`  // of a complete rollout
+	State    string         `json:"state"` // as replies end; missing
+	Detail   string         `json:"detail,omitempty"`
+	Judged   string         `json:"judged,omitempty"` // what the judgement is worth
+	Attempts int            `json:"attempts,omitempty"`
+	Scores   *judge.Scores  `json:"scores,omitempty"`  // format, factuality, consistency, realism, quality
+	Why      string         `json:"why,omitempty"`     // the judgement is worth no more
+	Chain    *ChainLine     `json:"chain,omitempty"`   // of a complete rollout
+	Verdict  *VerdictLine   `json:"verdict,omitempty"` // of the query's verifier
+	Reward   *reject.Reward `json:"reward,omitempty"`  // where a judge was heard, 0 to 25
 }
 
 // ChainLine is what a chain of thought looks like.
@@ -115,7 +118,7 @@ func newQueryLine(id string, t *turnmill.Trajectory, at int, tmpl turnmill.Templ
 	}
 	if h.Winner >= 0 {
 		winner := h.Winner
-		q.Winner, q.Decided, q.Wins, q.Reward = &winner, h.Decider.String(), h.Wins, h.Rollouts[winner].Scores.Sum()
+		q.Winner, q.Decided, q.Wins = &winner, h.Decider.String(), h.Wins
 	}
 	return q
 }

@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,6 +98,9 @@ func (p *Plan) setup(ctx context.Context, o *Options, planSum string) (*setup, e
 	if p.samples() {
 		if s.answers, err = answersAt(ctx, o, p); err != nil {
 			return nil, err
+		}
+		if s.verifiers, err = verifiersAt(o, p); err != nil {
+			return nil, errors.Join(err, s.answers.close())
 		}
 	}
 	return s, nil

@@ -172,6 +172,8 @@ type SFTCounts struct {
 	Cut     int64               `json:"cut"`   // rows that lost their oldest turns
 	// Rewritten counts rows whose answer is not the rollout's text to the byte.
 	Rewritten int64 `json:"rewritten"`
+	// Verifiers are counted by domain; nil where there are none.
+	Verifiers map[turnmill.Domain]*VerifierCounts `json:"verifiers,omitempty"`
 }
 
 // ReplyCounts counts recorded answers.
@@ -209,6 +211,9 @@ func (c *SFTCounts) Add(o *SFTCounts) {
 	c.Replies.Used += o.Replies.Used
 	c.Replies.Surplus += o.Replies.Surplus
 	c.Cut += o.Cut
+	for domain, v := range o.Verifiers {
+		c.addVerifiers(domain, v)
+	}
 	c.Rewritten += o.Rewritten
 	for kind, u := range o.Usage {
 		c.use(kind, u)
@@ -227,6 +232,7 @@ func (c *SFTCounts) use(kind string, u UsageSum) {
 // add counts one query.
 func (c *SFTCounts) add(q *QueryLine, h *hearing) {
 	c.Queries.Add(&h.Case, &h.Outcome)
+	c.verifiersOf(q)
 	if q.Row != nil {
 		c.Chains.Add(h.Domain, h.reply(h.Winner).Reasoning, int64(q.Row.Reasoning.Len()))
 		if q.Row.Cut > 0 {

@@ -20,6 +20,8 @@ type sampleMaker struct {
 	config  *SFTConfig
 	version string // of the template, or drawnTemplate
 	state   shard.StateMode
+
+	verifiers *verifiers // nil: none
 }
 
 // newSampleMaker returns what one worker of sft works with.
@@ -30,7 +32,7 @@ func (s *setup) newSampleMaker() *sampleMaker {
 	answers := &live{recorded: s.answers.reader(), setup: s, asker: asker}
 	return &sampleMaker{
 		picker: picker{seed: s.plan.Mask.Seed, want: want}, chooser: newChooser(s.plan, answers, func() bool { return s.stopped }), asker: asker,
-		builder: s.newRowBuilder(), config: c, version: s.plan.Config.Template, state: shard.StateMode(indexOf(states[:], s.plan.Config.State)),
+		builder: s.newRowBuilder(), config: c, verifiers: s.verifiers, version: s.plan.Config.Template, state: shard.StateMode(indexOf(states[:], s.plan.Config.State)),
 	}
 }
 
@@ -45,6 +47,10 @@ func (w *worker) sampleTrajectory(t *turnmill.Trajectory, out *outcome) error {
 			return err
 		}
 		q := newQueryLine(asked.id, t, at, asked.tmpl.ID(), h)
+		if err := m.verify(asked, h, q); err != nil {
+			return err
+		}
+		q.reward(h, m.options.Threshold)
 		if h.State == reject.Selected {
 			m.row(asked, h, q, out)
 		} else {

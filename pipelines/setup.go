@@ -33,11 +33,12 @@ type setup struct {
 	mode      mask.Mode
 	copied    turnmill.Ratio // of lines, in mode changed
 	filters   *filter.Chain
-	bySource  bool      // count what is lost by source too
-	answers   *recorded // of sft, else nil
-	journals  *journals // of the partition at hand, where sft asks
-	stopped   bool      // asking has ended early: the budget is spent
-	batch     bool      // a batch API has answered: nobody is asked
+	bySource  bool       // count what is lost by source too
+	answers   *recorded  // of sft, else nil
+	verifiers *verifiers // of sft, where there are some
+	journals  *journals  // of the partition at hand, where sft asks
+	stopped   bool       // asking has ended early: the budget is spent
+	batch     bool       // a batch API has answered: nobody is asked
 	profile   arrow.Profile
 	share     share // of validation
 }
@@ -91,6 +92,16 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	}
 	if o.samples() {
 		p.Config.SFT = o.SFT.config()
+		v, err := o.SFT.openVerifiers()
+		if err != nil {
+			return nil, err
+		}
+		p.Config.SFT.Verifiers = v.config()
+		s, err := load(p, t)
+		if err == nil {
+			s.verifiers = v
+		}
+		return s, err
 	}
 	return load(p, t)
 }

@@ -32,6 +32,9 @@ func (o *Options) sampleErrors() error {
 	if o.Ask.BatchRequests != "" && !o.SFT.asks() {
 		errs = append(errs, errors.New("--batch-requests: requests name a model; add --rollout-model, --judge-model or both"))
 	}
+	if (o.SFT.Verifiers != "" || o.SFT.MetaVerifiers) && o.streams() {
+		errs = append(errs, errors.New("input -: what verifiers say is kept by partition, and standard input has none before it is read; name a file"))
+	}
 	if o.SFT.asks() && o.streams() {
 		errs = append(errs, errors.New("input -: standard input has no second reading, and what is asked is read more than once; name a file"))
 	}
@@ -47,7 +50,9 @@ type SFTSum struct {
 	Unasked   int64              `json:"unasked"`        // recorded replies to what nobody asked
 	Retention []reject.Retention `json:"retention"`      // Table 4 of the report
 	Cost      map[string]string  `json:"cost,omitempty"` // of the used answers, by kind, where prices are given
-	Answers   *Answers           `json:"answers"`
+	// VerifiersUnasked are those of --verifiers whose query nobody asked.
+	VerifiersUnasked int64    `json:"verifiers_unasked,omitempty"`
+	Answers          *Answers `json:"answers"`
 }
 
 // close fills what follows from the counts. It is nil where the run is none of sft.

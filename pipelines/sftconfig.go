@@ -37,9 +37,12 @@ type SFTOptions struct {
 	// ThinkPrompt: the prompt for an answer ends with the tag that opens reasoning, which is then not trained.
 	ThinkPrompt bool
 	Compat      bool // the released evaluator's arithmetic of scores
-	DropLeakage bool // a rollout whose reasoning speaks of the answer is no contender
-	Pool        string
-	Pools       Pools // which sources belong to which pool; nil: any to any
+	// Verifiers is a file of them, "" for none; MetaVerifiers: those that trajectories carry are asked too.
+	Verifiers     string
+	MetaVerifiers bool
+	DropLeakage   bool // a rollout whose reasoning speaks of the answer is no contender
+	Pool          string
+	Pools         Pools // which sources belong to which pool; nil: any to any
 }
 
 // Pools names the sources of each pool, CPT, SFT and RL kept apart. Report, section 3.1.1.
@@ -82,6 +85,8 @@ type SFTConfig struct {
 	JudgePrice   string `json:"judge-price,omitempty"`
 	// Ask is nil where all answers are recorded.
 	Ask *AskConfig `json:"ask,omitempty"`
+	// Verifiers is nil where there are none.
+	Verifiers *VerifierConfig `json:"verifiers,omitempty"`
 }
 
 // DefaultSFT returns the defaults: the report's three rollouts, both orders of every pair, and one turn.

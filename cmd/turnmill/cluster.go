@@ -145,6 +145,7 @@ The index comes from --partition, TURNMILL_PARTITION, SLURM_ARRAY_TASK_ID or JOB
 	fs.StringArrayVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument of the plan is now, in its order; default: where it was")
 	fs.StringSliceVar(&o.SFT.Rollouts, "rollouts", nil, "of sft: `FILE` or directory where each argument of --rollouts of the plan is now, in its order; default: where it was")
 	fs.StringSliceVar(&o.SFT.Judgements, "judgements", nil, "of sft: `FILE` or directory, so for --judgements")
+	fs.StringVar(&o.SFT.Verifiers, "verifiers", "", "of sft: where the `FILE` of verifiers is now; default: where it was")
 	o.addAsk(fs)
 	fs.StringVar(&o.Tokenizer, "tokenizer", "", "`T`: where the plan's tokenizer is now; default: where it was")
 	decimalVar(fs, &o.Workers, "workers", "`N` goroutines that take records to rows; 0: one a CPU; never changes a byte")

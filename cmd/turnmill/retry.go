@@ -51,6 +51,7 @@ the others stay as they are. The endpoints are those of the flags, or of OPENAI_
 	o.addAsk(fs)
 	fs.StringArrayVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument of the plan is now, in its order; default: where it was")
 	fs.StringSliceVar(&o.SFT.Rollouts, "rollouts", nil, "`FILE` or directory where each argument of --rollouts of the plan is now; default: where it was")
+	fs.StringVar(&o.SFT.Verifiers, "verifiers", "", "where the `FILE` of verifiers is now; default: where it was")
 	fs.StringSliceVar(&o.SFT.Judgements, "judgements", nil, "`FILE` or directory, so for --judgements")
 	fs.StringVar(&o.Tokenizer, "tokenizer", "", "`T`: where the plan's tokenizer is now; default: where it was")
 	decimalVar(fs, &o.Workers, "workers", "`N` goroutines that take records to rows; 0: one a CPU; never changes a byte")

@@ -18,7 +18,7 @@ import (
 )
 
 // sftFlags are the flags that sft alone has.
-var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "drop-leakage", "pool", "pools",
+var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "drop-leakage", "verifiers", "meta-verifiers", "pool", "pools",
 	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts", "rollout-price", "judge-price", "batch-requests",
 	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "budget-cost", "request-timeout"}
 
@@ -69,6 +69,8 @@ func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	fs.BoolVar(&q.ThinkPrompt, "think-prompt", q.ThinkPrompt, "the model's prompt for an answer ends with <think>, as QwQ's, Qwen3-Thinking's and Qwen3.5's do: the tag is not trained")
 	fs.BoolVar(&q.Compat, "compat", false, "the released evaluator's arithmetic: scores clamped to 1-5, missing ones left out of the mean")
 	fs.BoolVar(&q.DropLeakage, "drop-leakage", false, "a rollout whose reasoning speaks of an answer that it must not have seen is no contender")
+	fs.StringVar(&q.Verifiers, "verifiers", "", "`FILE` of verifiers, one line a query: rewards are hybrid where one is kept")
+	fs.BoolVar(&q.MetaVerifiers, "meta-verifiers", false, "verifiers that trajectories carry in their meta are asked too; their programs run in the sandbox")
 	fs.StringVar(&q.RolloutModel, "rollout-model", "", "`NAME` of the model that is asked for the rollouts that no file holds")
 	fs.StringVar(&q.JudgeModel, "judge-model", "", "`NAME` of the model that is asked for the judgements that no file holds")
 	fs.StringVar(&q.Rollout.Temperature, "temperature", "", "sampling temperature `X` of rollouts; default: the endpoint's")

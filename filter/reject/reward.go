@@ -1,6 +1,10 @@
 package reject
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter/judge"
 )
@@ -28,6 +32,28 @@ type Reward int
 
 // Ratio returns the reward on the report's scale.
 func (r Reward) Ratio() turnmill.Ratio { return turnmill.Ratio{Num: uint64(r), Den: weights} }
+
+// String returns the reward on the report's scale, in decimals: 25, 24.7.
+func (r Reward) String() string {
+	if r%weights == 0 {
+		return strconv.Itoa(int(r / weights))
+	}
+	return fmt.Sprintf("%d.%d", r/weights, r%weights)
+}
+
+// MarshalJSON writes the number that String returns.
+func (r Reward) MarshalJSON() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (r *Reward) UnmarshalJSON(text []byte) error {
+	whole, tenth, _ := strings.Cut(string(text), ".")
+	n, err := strconv.ParseUint(whole+(tenth + "0")[:1], 10, 16)
+	if back := Reward(n); err == nil && back.String() == string(text) {
+		*r = back
+		return nil
+	}
+	return fmt.Errorf("reward %s: want a number in decimals with one place", text)
+}
 
 // RubricReward returns the reward of a rubric: the mean of five scores times five, which is their sum, 5 to 25;
 // 0 when the judge failed. A dimension that Compat let go missing counts 0, so that a loss never raises a

@@ -1,6 +1,7 @@
 package reject
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/turnmill/turnmill"
@@ -117,6 +118,31 @@ func TestLabelOf(t *testing.T) {
 	} {
 		if got := LabelOf(tt.state, tt.s, four); got != tt.want {
 			t.Errorf("%v %v: got %v, want %v", tt.state, tt.s, got, tt.want)
+		}
+	}
+}
+
+// TestRewardText: every reward survives its text, and nothing else is read.
+func TestRewardText(t *testing.T) {
+	for r := range Reward(251) {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Reward
+		if err := json.Unmarshal(data, &back); err != nil || back != r {
+			t.Errorf("%s: %v, %v", data, back, err)
+		}
+	}
+	for text, want := range map[Reward]string{0: "0", 250: "25", 241: "24.1", 5: "0.5"} {
+		if text.String() != want {
+			t.Errorf("%d is %s, want %s", int(text), text, want)
+		}
+	}
+	for _, text := range []string{"24.10", "24.0", "-1", "1e1", "0.55", `"5"`, "null1", "99999999"} {
+		var r Reward
+		if err := r.UnmarshalJSON([]byte(text)); err == nil {
+			t.Errorf("%s is read as %s", text, r)
 		}
 	}
 }
