@@ -47,6 +47,8 @@ const (
 	ReasonEmptyText      Reason = "empty_text"      // document without text
 	ReasonNotAsked       Reason = "not_asked"       // turn of an SFT set: no query asks for it, and no row holds it as history
 	ReasonDuplicate      Reason = "duplicate"       // trajectory, document: the same content as one before it in the plan
+	ReasonDuplicateTurns Reason = "duplicate_turns" // trajectory: the same run as one before it, from another export
+	ReasonNearDuplicate  Reason = "near_duplicate"  // trajectory, document: nearly the words of one before it
 	ReasonOtherPool      Reason = "other_pool"      // trajectory: --pools gives its source to another pool
 )
 

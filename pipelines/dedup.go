@@ -3,6 +3,7 @@ package pipelines
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/turnmill/turnmill"
@@ -14,20 +15,31 @@ import (
 const (
 	dedupNone  = "none"
 	dedupExact = "exact"
+	dedupTurns = "turns"
+	dedupNear  = "near"
 )
 
+// defaultNear is the default of --near-threshold.
+const defaultNear = "0.8"
+
 // dedupNames are all of them.
-var dedupNames = [...]string{dedupNone, dedupExact}
+var dedupNames = [...]string{dedupNone, dedupExact, dedupTurns, dedupNear}
 
 // exact prints the canonical form, which is the content without id, meta and thought.
 type exact struct{ canonical []byte }
 
 func (e *exact) Trajectory(t *turnmill.Trajectory, p *dedup.Print) {
+	if len(t.Turns) == 0 { // it has nothing that could be had twice
+		return
+	}
 	e.canonical = formats.AppendCanonical(e.canonical[:0], t)
 	e.print(p)
 }
 
 func (e *exact) Document(d *turnmill.Document, p *dedup.Print) {
+	if d.Text == "" {
+		return
+	}
 	e.canonical = formats.AppendCanonicalDocument(e.canonical[:0], d)
 	e.print(p)
 }
@@ -45,12 +57,54 @@ func newMethod(c *Config) dedup.Method {
 	switch c.Dedup {
 	case dedupExact:
 		return &exact{}
+	case dedupTurns:
+		return &dedup.Turns{}
+	case dedupNear:
+		least, _ := parseKeep(c.NearThreshold) // a plan that is sound has one
+		return &dedup.Near{Threshold: least.ratio}
 	}
 	return nil
 }
 
 // duplicateReason is why a duplicate is dropped.
-func duplicateReason(*Config) turnmill.Reason { return turnmill.ReasonDuplicate }
+func duplicateReason(c *Config) turnmill.Reason {
+	switch c.Dedup {
+	case dedupTurns:
+		return turnmill.ReasonDuplicateTurns
+	case dedupNear:
+		return turnmill.ReasonNearDuplicate
+	}
+	return turnmill.ReasonDuplicate
+}
+
+// nearThreshold resolves the option of that name, in the least decimals; "" for the methods that have none.
+func (o *Options) nearThreshold() (string, error) {
+	least, err := parseKeep(o.NearThreshold)
+	if err == nil && least.ratio.Num == 0 {
+		err = errors.New("want a share above 0, as in " + defaultNear)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("--near-threshold %q: %w", o.NearThreshold, err)
+	case o.Dedup == dedupNear:
+		return least.text, nil
+	case least.text != defaultNear:
+		return "", fmt.Errorf("--near-threshold %s: --dedup near alone goes by it; leave it out, or add that", o.NearThreshold)
+	}
+	return "", nil
+}
+
+// soundThreshold tells whether the threshold of a plan is written as turnmill writes it.
+func (c *Config) soundThreshold() error {
+	o := Options{Dedup: c.Dedup, NearThreshold: c.NearThreshold}
+	if c.Dedup != dedupNear {
+		o.NearThreshold = defaultNear
+	}
+	if text, err := o.nearThreshold(); err != nil || text != c.NearThreshold {
+		return fmt.Errorf("dedup %s has a near-threshold of %q", c.Dedup, c.NearThreshold)
+	}
+	return nil
+}
 
 // firstOf and lastOf are how many members of a group that share a key are compared with each that comes later: the
 // first ones, which mostly stay, and those just before it. So a key that everything has costs no more than its share.
@@ -100,6 +154,9 @@ func (g *group) add(seq uint64, pair func(earlier uint64) error) error {
 // dedupErrors says what of the options does not go together.
 func (o *Options) dedupErrors() (errs []error) {
 	if err := oneOf("dedup", o.Dedup, dedupNames[:]...); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := o.nearThreshold(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.streams() && o.Dedup != dedupNone {

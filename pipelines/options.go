@@ -54,7 +54,10 @@ type Options struct {
 	Validation    string // share of trajectories and documents, in decimals
 	Beyond        string // "on": count what the mask does not look at; "auto": in an audit
 
-	Dedup string // "exact": what has the content of something before it in the plan is dropped; "none"
+	// Dedup is what is dropped as a duplicate of what stands before it in the plan: "exact" the same content, "turns" the
+	// same run, "near" nearly the same words; "none".
+	Dedup         string
+	NearThreshold string // of near: the least Jaccard index, in decimals
 
 	PartitionBytes int64 // stored bytes a partition, where Partitions is 0
 
@@ -92,7 +95,7 @@ type Progress struct {
 func DefaultOptions() Options {
 	return Options{
 		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always", Template: plainLayout,
-		Mask: "turn", CopiedKeep: defaultCopied, MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto", Dedup: dedupNone,
+		Mask: "turn", CopiedKeep: defaultCopied, MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto", Dedup: dedupNone, NearThreshold: defaultNear,
 		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20, PartitionBytes: 256 << 20,
 		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1, SFT: DefaultSFT(),
 	}

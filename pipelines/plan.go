@@ -49,6 +49,7 @@ type Config struct {
 	Validation     string `json:"validation"`
 	Beyond         string `json:"beyond"` // as resolved: on or off
 	Dedup          string `json:"dedup"`
+	NearThreshold  string `json:"near-threshold,omitempty"` // of --dedup near
 	// PartitionBytes cuts standard input, which the plan has no partitions of; 0 for all other inputs.
 	PartitionBytes int64 `json:"partition-bytes,omitempty"`
 	// SFT is nil for the other pipelines.
@@ -183,7 +184,7 @@ func (p *Plan) sound() error {
 		oneOf("template", c.Template, templateNames(p.samples())...),
 		oneOf("beyond", c.Beyond, "on", "off"),
 		oneOf("dedup", c.Dedup, dedupNames[:]...),
-		p.soundScan(),
+		c.soundThreshold(), p.soundScan(),
 	}
 	if _, err := p.Mask.copied(); err != nil {
 		errs = append(errs, err)

@@ -26,6 +26,7 @@ import (
 type scanWork struct {
 	unpacker
 	method dedup.Method
+	inputs map[string]uint64 // each input's number
 }
 
 // scanned is what the records of a job gave a scan.
@@ -50,6 +51,7 @@ func (s *scanned) reset() {
 func (w *scanWork) work(j *job, it *item, rec frame.Record, out *outcome) {
 	s := out.scanned
 	s.path = j.from.path
+	s.print.Input = w.inputs[s.path]
 	unit, line := int64(0), rec.Line
 	if j.from.frame > 0 {
 		line = 0 // it counts from the frame
@@ -80,7 +82,7 @@ const placeBytes = 4 + 8 + 4 + 4 + 8
 type scan struct {
 	setup     *setup
 	dir       string
-	inputs    map[string]int
+	inputs    map[string]uint64
 	partition int
 	units     int64
 	keys      *extsort.Sorter
@@ -102,12 +104,9 @@ func (s *setup) scan(ctx context.Context, o *Options, window int64) error {
 	}
 	began := time.Now()
 	dir := o.scanDir()
-	c := &scan{setup: s, dir: dir, inputs: map[string]int{}, keys: extsort.New(dir, s.scanMemory()),
+	c := &scan{setup: s, dir: dir, inputs: s.inputNumbers(), keys: extsort.New(dir, s.scanMemory()),
 		places: extsort.NewSpool(dir), bodies: extsort.NewSpool(dir), ends: extsort.NewSpool(dir)}
 	defer c.close()
-	for i := range s.plan.Inputs {
-		c.inputs[s.plan.Inputs[i].Path] = i
-	}
 	o.logger().Info("scan", "dedup", s.plan.Config.Dedup, "inputs", len(s.plan.Inputs))
 	if err := c.read(ctx, budget, o.workers()); err != nil {
 		return err
@@ -119,6 +118,15 @@ func (s *setup) scan(ctx context.Context, o *Options, window int64) error {
 	o.logger().Info("scanned", "units", c.units, "dropped", s.plan.Scan.dropped(),
 		"disk_bytes", keys+c.pairs.DiskBytes()+c.places.DiskBytes()+c.bodies.DiskBytes()+c.ends.DiskBytes(), "wall_s", time.Since(began).Seconds())
 	return nil
+}
+
+// inputNumbers returns the number of each input by its path.
+func (s *setup) inputNumbers() map[string]uint64 {
+	numbers := make(map[string]uint64, len(s.plan.Inputs))
+	for i := range s.plan.Inputs {
+		numbers[s.plan.Inputs[i].Path] = uint64(i)
+	}
+	return numbers
 }
 
 func (s *Scan) dropped() (n int64) {

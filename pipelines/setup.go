@@ -60,6 +60,10 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	if err != nil {
 		return nil, &UsageError{fmt.Errorf("--validation %q: %w", o.Validation, err)}
 	}
+	near, err := o.nearThreshold()
+	if err != nil {
+		return nil, &UsageError{err}
+	}
 	mode := o.Mask
 	if o.Objective == "policy" {
 		mode = "off" // the mask is of observations
@@ -70,7 +74,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, Template: o.Template, KeepThought: o.KeepThought,
 			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(), FilterPatterns: patternsHash(o.Patterns),
 			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes, Limit: o.Limit, Validation: share.text, Beyond: o.beyond(),
-			Dedup: o.Dedup,
+			Dedup: o.Dedup, NearThreshold: near,
 		},
 		Tokenizer: info,
 		Chat:      ChatInfo{Name: name},
@@ -223,7 +227,7 @@ func (s *setup) newWorker() *worker {
 func (s *setup) newScanWork() *scanWork {
 	c := &s.plan.Config
 	return &scanWork{
-		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}), method: newMethod(c),
+		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}), method: newMethod(c), inputs: s.inputNumbers(),
 	}
 }
 

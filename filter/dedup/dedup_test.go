@@ -40,8 +40,8 @@ func run(turns ...string) *turnmill.Trajectory {
 	return t
 }
 
-func printOf(m Method, t *turnmill.Trajectory) *Print {
-	p := &Print{}
+func printOf(m Method, t *turnmill.Trajectory, input uint64) *Print {
+	p := &Print{Input: input}
 	m.Trajectory(t, p)
 	return p
 }
@@ -53,7 +53,7 @@ func shareKey(a, b *Print) bool {
 // joined tells whether two runs come to be compared and are the same, which must be the same both ways.
 func joined(t testing.TB, m Method, a, b *turnmill.Trajectory) bool {
 	t.Helper()
-	x, y := printOf(m, a), printOf(m, b)
+	x, y := printOf(m, a, 1), printOf(m, b, 2)
 	same := m.Same(x.Body, y.Body)
 	if back := m.Same(y.Body, x.Body); back != same {
 		t.Errorf("one way %v, the other way %v", same, back)
@@ -66,6 +66,7 @@ var steps = []string{
 	"cat setup.py", "from setuptools import setup, find_packages\nsetup(name=\"marsh\", version=\"3.0.1\", packages=find_packages(\"src\"))",
 	"python reproduce.py", "Traceback (most recent call last):\n  File \"reproduce.py\", line 9, in <module>\nValueError: 344 is not 345",
 	"edit 1474:1474", "[File: /src/fields.py (1997 lines total)]\n(1473 more lines above)\n1474: base_unit = timedelta(**{self.precision: 1})",
+	"mkdir build", "",
 	"submit", "diff --git a/src/fields.py b/src/fields.py\n+ return int(round(value / base_unit))",
 }
 
@@ -84,8 +85,11 @@ func TestTurnsSame(t *testing.T) {
 		"blanks": func(i int) (string, string) {
 			return " " + steps[i] + "\n", strings.ReplaceAll(steps[i+1], " ", "  ") + "\r\n"
 		},
-		"silence": func(i int) (string, string) {
-			return steps[i], map[bool]string{true: steps[i+1], false: "Your command ran successfully and did not produce any output."}[i != 8]
+		"silence in words": func(i int) (string, string) {
+			if steps[i+1] == "" {
+				return steps[i], "Your command ran successfully and did not produce any output.\n(Current directory: /src)\nbash-$"
+			}
+			return steps[i], steps[i+1]
 		},
 	} {
 		var other []string
@@ -95,7 +99,7 @@ func TestTurnsSame(t *testing.T) {
 		}
 		m := &Turns{}
 		a := run(steps...)
-		for _, b := range []*turnmill.Trajectory{run(other...), run(other[:8]...), run(append(slices.Clone(other), "exit", "Bye, and thank you for the fish")...)} {
+		for _, b := range []*turnmill.Trajectory{run(other...), run(other[:len(other)-2]...), run(append(slices.Clone(other), "exit", "Bye, and thank you for the fish")...)} {
 			if !joined(t, m, a, b) {
 				t.Errorf("%s, %d turns: parted", name, len(b.Turns))
 			}
@@ -126,6 +130,16 @@ func TestTurnsOther(t *testing.T) {
 			t.Errorf("%s: joined", name)
 		}
 	}
+	m, a := &Turns{}, run(steps...)
+	one, other := printOf(m, a, 1), printOf(m, a, 1)
+	if m.Same(one.Body, other.Body) {
+		t.Error("two runs of one source in one input: joined")
+	}
+	b := run(steps...)
+	b.Source = "another"
+	if other = printOf(m, b, 1); !m.Same(one.Body, other.Body) {
+		t.Error("two sources in one input: parted")
+	}
 }
 
 // TestPrintAlone: a print depends on the text alone, not on what the method has seen before.
@@ -138,7 +152,7 @@ func TestPrintAlone(t *testing.T) {
 		}
 		r := run(texts...)
 		for k, fresh := range []Method{&Turns{}, &Near{Threshold: turnmill.Ratio{Num: 4, Den: 5}}} {
-			a, b := printOf(used[k], r), printOf(fresh, r)
+			a, b := printOf(used[k], r, 1), printOf(fresh, r, 1)
 			if !slices.Equal(a.Body, b.Body) || !slices.Equal(a.Keys, b.Keys) {
 				t.Fatalf("%T: %v, %v", fresh, a, b)
 			}

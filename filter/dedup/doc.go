@@ -16,8 +16,9 @@ import "github.com/turnmill/turnmill"
 
 // Print is what a trajectory or document is known by. Its slices may be used again.
 type Print struct {
-	Keys [][2]uint64
-	Body []uint64
+	Input uint64 // the input that it is read from, for methods that ask; the caller's to set
+	Keys  [][2]uint64
+	Body  []uint64
 }
 
 // Reset empties p and keeps its memory.
