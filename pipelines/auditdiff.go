@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/stats"
 	"github.com/turnmill/turnmill/stats/figures"
 )
 
@@ -17,8 +18,7 @@ type Diff struct {
 }
 
 // DiffLine compares two shares of one domain. Turns is a share of its turns that the mask decided about, Length of
-// what they are long: of a category, or of what the table is expected to keep ("kept"). A run that has no such
-// turns has NaN.
+// what they are long: of a category, or of what is expected to be kept ("kept"). A run that has no such turns has NaN.
 type DiffLine struct {
 	Domain string // "all" first
 	What   string
@@ -61,8 +61,12 @@ type DriftError struct {
 }
 
 func (e *DriftError) Error() string {
-	return fmt.Sprintf("%d shares have moved by more than %.4g; most of all %s of domain %s, by %.4g; look into it, or raise --tolerance",
-		e.Lines, e.Tolerance, e.Most.What, e.Most.Domain, e.Most.Moved())
+	have := "shares have"
+	if e.Lines == 1 {
+		have = "share has"
+	}
+	return fmt.Sprintf("%s %s moved by more than %.4g; most of all %s of domain %s, by %.4g; look into it, or raise --tolerance",
+		stats.Thousands(int64(e.Lines)), have, e.Tolerance, e.Most.What, e.Most.Domain, e.Most.Moved())
 }
 
 // DiffRuns compares two finished runs by their turns tables. With the diff it returns a *DriftError when a share has
@@ -71,25 +75,18 @@ func DiffRuns(ctx context.Context, a, b string, tolerance float64) (*Diff, error
 	if !(tolerance >= 0 && tolerance <= 1) {
 		return nil, &UsageError{fmt.Errorf("--tolerance %v: want a share from 0 to 1", tolerance)}
 	}
-	var runs [2]*figures.Figures
-	tokens := true
-	for i, path := range [2]string{a, b} {
-		r, err := openRun(path)
-		if err != nil {
-			return nil, err
-		}
-		if runs[i], err = figuresOf(ctx, path, r.plan, &r.table, r.partitions); err != nil {
-			return nil, err
-		}
-		tokens = tokens && r.plan.tokens()
+	runs, sums, err := bothFigures(ctx, a, b)
+	if err != nil {
+		return nil, err
 	}
-	d := &Diff{Unit: "characters"}
-	if tokens {
+	d := &Diff{Unit: "characters", Lines: []DiffLine{}}
+	if runs[0].plan.tokens() && runs[1].plan.tokens() {
 		d.Unit = "tokens"
 	}
-	d.add("all", [2]*figures.Group{runs[0].Whole, runs[1].Whole}, tokens)
-	for _, name := range domainsOf(runs) {
-		d.add(name, [2]*figures.Group{domainNamed(runs[0], name), domainNamed(runs[1], name)}, tokens)
+	modes := [2]string{runs[0].plan.Mask.Mode, runs[1].plan.Mask.Mode}
+	d.add("all", [2]*figures.Group{sums[0].Whole, sums[1].Whole}, modes)
+	for _, name := range domainsOf(sums) {
+		d.add(name, [2]*figures.Group{domainNamed(sums[0], name), domainNamed(sums[1], name)}, modes)
 	}
 	drift := &DriftError{Tolerance: tolerance}
 	for _, l := range d.Lines {
@@ -104,6 +101,27 @@ func DiffRuns(ctx context.Context, a, b string, tolerance float64) (*Diff, error
 		return d, drift
 	}
 	return d, nil
+}
+
+// bothFigures adds up the turns of two runs under the same names, those that have most turns in both together: what
+// stands apart in one does so in the other.
+func bothFigures(ctx context.Context, a, b string) (runs [2]*finishedRun, sums [2]*figures.Figures, err error) {
+	names := figures.NewNames()
+	for i, path := range [2]string{a, b} {
+		if runs[i], err = openRun(path); err == nil {
+			err = runs[i].whole(addNames(ctx, path, runs[i].partitions, names))
+		}
+		if err != nil {
+			return runs, sums, err
+		}
+	}
+	for i, r := range runs {
+		sums[i], err = figuresFor(ctx, r.root, r.plan, &r.table, r.partitions, names)
+		if err = r.whole(err); err != nil {
+			return runs, sums, err
+		}
+	}
+	return runs, sums, nil
 }
 
 // domainsOf returns the domains of both runs, those of the first in its order and then what the second has more.
@@ -130,11 +148,13 @@ func domainNamed(f *figures.Figures, name string) *figures.Group {
 	return nil
 }
 
-// add compares a domain: every category that one of the runs has, and what is kept.
-func (d *Diff) add(name string, groups [2]*figures.Group, tokens bool) {
+// add compares a domain: every category that one of the runs has, and what is expected to be kept: what the table
+// keeps, and in the modes span and changed what carries loss besides.
+func (d *Diff) add(name string, groups [2]*figures.Group, modes [2]string) {
 	if name == figures.RestName {
 		name = "all others"
 	}
+	tokens := d.Unit == "tokens"
 	kept := DiffLine{Domain: name, What: "kept"}
 	lines := make([]DiffLine, turnmill.NumCategories)
 	var seen [turnmill.NumCategories]bool
@@ -155,8 +175,9 @@ func (d *Diff) add(name string, groups [2]*figures.Group, tokens bool) {
 			s := &g.Categories[c]
 			seen[c] = seen[c] || s.Turns > 0
 			l.Turns[i], l.Length[i] = float64(s.Turns)/float64(all.Turns), float64(lengthOf(s, tokens))/max(float64(length), 1)
-			keptTurns += s.Keep * l.Turns[i]
-			keptLength += s.Keep * l.Length[i]
+			turns, share := s.Expected(modes[i], tokens)
+			keptTurns += turns * l.Turns[i]
+			keptLength += share * l.Length[i]
 		}
 		if all.Turns > 0 {
 			kept.Turns[i], kept.Length[i] = keptTurns, keptLength

@@ -29,18 +29,30 @@ const reportPath = "report.html"
 // figuresOf adds up the turns of a run.
 func figuresOf(ctx context.Context, root string, p *Plan, table *mask.Table, partitions int) (*figures.Figures, error) {
 	names := figures.NewNames()
+	if err := addNames(ctx, root, partitions, names); err != nil {
+		return nil, err
+	}
+	return figuresFor(ctx, root, p, table, partitions, names)
+}
+
+// addNames counts the names of a run's turns.
+func addNames(ctx context.Context, root string, partitions int, names *figures.Names) error {
 	for i := range partitions {
 		err := eachTurn(root, i, func(rows []stats.TurnRow) error {
 			for k := range rows {
-				r := &rows[k]
-				names.Add(namesOf(r))
+				names.Add(namesOf(&rows[k]))
 			}
 			return context.Cause(ctx)
 		}, "domain", "source", "agent", "tool", "observed")
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
+	return nil
+}
+
+// figuresFor adds up the turns of a run, under the names that have most turns.
+func figuresFor(ctx context.Context, root string, p *Plan, table *mask.Table, partitions int, names *figures.Names) (*figures.Figures, error) {
 	f := figures.New(names, boundsOf(table), p.tokens())
 	keeps := keepsOf(table)
 	for i := range partitions {

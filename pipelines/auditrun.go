@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/turnmill/turnmill"
@@ -27,10 +28,13 @@ type ReportOptions struct {
 	Hub       hub.Options
 }
 
-// IsRun tells whether a directory holds the plan of a run.
+// planHead is how the plan of a run begins. A plan of something else that lies among inputs does not.
+var planHead = regexp.MustCompile(`^\s*\{\s*"format_version"`)
+
+// IsRun tells whether a directory holds the plan of a run, be it damaged or of another version.
 func IsRun(path string) bool {
-	_, err := readPlan(path)
-	return err == nil
+	data, err := os.ReadFile(filepath.Join(path, "plan.json"))
+	return err == nil && planHead.Match(data)
 }
 
 // Report makes the report of a finished run from its turns tables and manifest, without its inputs, and returns
@@ -41,15 +45,19 @@ func Report(ctx context.Context, o ReportOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	to := cmp.Or(o.Output, o.Path)
+	own := sameDir(to, o.Path)
+	if !own && IsRun(to) {
+		return "", &UsageError{fmt.Errorf("--output %s: it is a run of its own, and would have the report of another; name another directory", to)}
+	}
 	page, err := r.report(ctx, &o)
-	if err != nil {
+	if err = r.whole(err); err != nil {
 		return "", err
 	}
-	to := cmp.Or(o.Output, o.Path)
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return "", &UsageError{fmt.Errorf("--output: %w; name a directory, or one that can be made", err)}
 	}
-	if o.Output == "" || o.Output == o.Path {
+	if own {
 		unlock, err := (&Options{Output: to}).lock(true)
 		if err != nil {
 			return "", err
@@ -58,6 +66,13 @@ func Report(ctx context.Context, o ReportOptions) (string, error) {
 	}
 	_, err = writeFile(dirSink{to, machine{}}, reportPath, page)
 	return filepath.Join(to, reportPath), err
+}
+
+// sameDir tells whether two paths lead to one directory that is there.
+func sameDir(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // finishedRun is what a finished run says of itself.
@@ -75,8 +90,11 @@ func openRun(root string) (*finishedRun, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &UsageError{fmt.Errorf("%s: it holds no plan.json, so it is no run of turnmill", root)}
 	}
-	if err != nil {
+	if bad := (*UsageError)(nil); errors.As(err, &bad) {
 		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", root, err)
 	}
 	r := &finishedRun{root: root, plan: p, manifest: &Manifest{}}
 	data, err := os.ReadFile(filepath.Join(root, "manifest.json"))
@@ -101,6 +119,14 @@ func openRun(root string) (*finishedRun, error) {
 		}
 	}
 	return r, nil
+}
+
+// whole says of an error in a run's files which run it is, and what finds all that is wrong with it.
+func (r *finishedRun) whole(err error) error {
+	if errors.Is(err, turnmill.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w; turnmill check %s says what is wrong with the run, and what mends it", r.root, err, r.root)
+	}
+	return err
 }
 
 func (r *finishedRun) report(ctx context.Context, o *ReportOptions) ([]byte, error) {

@@ -3,6 +3,7 @@ package pipelines
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -126,7 +127,56 @@ func TestReportRefuses(t *testing.T) {
 	write(t, manifest, data)
 	write(t, filepath.Join(o.Output, examplesPath(0)), []byte("nothing of the kind"))
 	_, err = Report(context.Background(), ReportOptions{Path: o.Output})
-	wantError(t, err, "examples/p00000.jsonl.zst")
+	wantError(t, err, o.Output+": ", "examples/p00000.jsonl.zst", "turnmill check "+o.Output)
+	if err := os.Remove(filepath.Join(o.Output, turnsPath(0))); err != nil {
+		t.Fatal(err)
+	}
+	_, err = DiffRuns(context.Background(), o.Output, o.Output, 0)
+	wantError(t, err, o.Output+": ", "turns/p00000.parquet", "turnmill check "+o.Output)
+}
+
+// TestReportRefusesOutput: the report of a run does not become that of another, by whatever name the directory goes.
+func TestReportRefusesOutput(t *testing.T) {
+	o := auditOptions(t, demoCorpus(t))
+	mustRun(t, o)
+	other := with(t, o, func(o *Options) { o.Seed = "7" })
+	mustRun(t, other)
+	want := digest(t, other.Output)
+	_, err := Report(context.Background(), ReportOptions{Path: o.Output, Output: other.Output})
+	wantUsage(t, err, "--output", "it is a run of its own", "another directory")
+	sameFiles(t, "refused", want, digest(t, other.Output))
+
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(o.Output, link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Report(context.Background(), ReportOptions{Path: o.Output, Output: link}); err != nil {
+		t.Errorf("the run's own directory by another name: %v", err)
+	}
+	mustCheck(t, o)
+}
+
+// TestIsRun: a plan that is damaged, or of another version, is a run's all the same; one of something else is none.
+func TestIsRun(t *testing.T) {
+	dir := t.TempDir()
+	plan := filepath.Join(dir, "plan.json")
+	if IsRun(dir) {
+		t.Error("an empty directory is a run")
+	}
+	for text, want := range map[string]bool{
+		"{\n \"format_version\": 1,\n \"turnm": true, `{"format_version":99}`: true,
+		"": false, "{}": false, `{"steps":["look","book"]}`: false, `[{"format_version":1}]`: false,
+	} {
+		write(t, plan, []byte(text))
+		if got := IsRun(dir); got != want {
+			t.Errorf("%q: a run is %v, want %v", text, got, want)
+		}
+	}
+	write(t, plan, []byte("{\n \"format_version\": 1,\n \"turnm"))
+	_, err := Report(context.Background(), ReportOptions{Path: dir})
+	wantError(t, err, dir+": plan.json", "corrupt")
+	_, err = Report(context.Background(), ReportOptions{Path: plan})
+	wantUsage(t, err, plan+": it is a file; name the directory of a run")
 }
 
 // TestDiffRuns: a run does not differ from itself; another table moves what it has to, and no more.
@@ -178,4 +228,74 @@ func TestDiffRuns(t *testing.T) {
 		_, err := DiffRuns(context.Background(), a.Output, b.Output, bad)
 		wantUsage(t, err, "--tolerance")
 	}
+}
+
+// TestDiffManyDomains: where there are more domains than have figures of their own, both runs have the same ones, and the
+// same stand together.
+func TestDiffManyDomains(t *testing.T) {
+	const domains = 15
+	corpus := func(name string, turns func(domain int) int) Options {
+		var all []byte
+		for d := range domains {
+			for i := range turns(d) {
+				all = fmt.Appendf(all, `{"id":"%d-%d","domain":"domain-%d","turns":[{"action":"say %[1]d","observation":"say %[1]d"},{"action":"get","observation":"much that is new"}]}`+"\n", d, i, d)
+			}
+		}
+		path := filepath.Join(t.TempDir(), name)
+		write(t, path, all)
+		o := auditOptions(t, path)
+		mustRun(t, o)
+		return o
+	}
+	a := corpus("a.jsonl", func(d int) int { return 5 + d })
+	b := corpus("b.jsonl", func(d int) int { return 25 - d })
+	d, err := DiffRuns(context.Background(), a.Output, b.Output, 0.01)
+	if err != nil {
+		t.Errorf("the same shares in each domain: %v", err)
+	}
+	seen := map[string]bool{}
+	for _, l := range d.Lines {
+		seen[l.Domain] = true
+	}
+	if len(seen) != 14 || !seen["all others"] { // the whole, twelve, and the rest
+		t.Errorf("%d domains: %v", len(seen), seen)
+	}
+}
+
+// TestDiffModes: what is kept is what the run's mode is expected to keep, spans included.
+func TestDiffModes(t *testing.T) {
+	turn := options(t, demoCorpus(t))
+	mustRun(t, turn)
+	for _, mode := range []string{"span", "changed"} {
+		o := with(t, turn, func(o *Options) { o.Mask = mode })
+		m := mustRun(t, o)
+		d, err := DiffRuns(context.Background(), turn.Output, o.Output, 0)
+		var drift *DriftError
+		if !errors.As(err, &drift) || drift.Most.What != "kept" {
+			t.Fatalf("%s: %v", mode, err)
+		}
+		var expected, all float64
+		for _, by := range m.Counts.Mask {
+			for _, s := range by {
+				expected += float64(s.ExpectedMillionths) / 1e6
+				all += float64(s.TargetTokens)
+			}
+		}
+		for _, l := range d.Lines {
+			if l.Domain == "all" && l.What == "kept" && math.Abs(l.Length[1]-expected/all) > 1e-6 {
+				t.Errorf("%s: %v of the tokens, the manifest says %v", mode, l.Length[1], expected/all)
+			}
+			if l.What != "kept" && l.Moved() != 0 {
+				t.Errorf("%s: %s, %s has moved by %v", mode, l.Domain, l.What, l.Moved())
+			}
+		}
+	}
+}
+
+// TestDriftError: one share has moved, two have.
+func TestDriftError(t *testing.T) {
+	e := &DriftError{Lines: 1, Most: DiffLine{Domain: "mcp", What: "echo", Turns: [2]float64{0.1, 0.3}}, Tolerance: 0.01}
+	wantError(t, e, "1 share has moved by more than 0.01; most of all echo of domain mcp, by 0.2")
+	e.Lines = 2000
+	wantError(t, e, "2,000 shares have moved")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -315,6 +316,9 @@ func absolute(path string) string {
 // readPlan reads OUT/plan.json.
 func readPlan(root string) (*Plan, error) {
 	data, err := os.ReadFile(filepath.Join(root, "plan.json"))
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, &UsageError{fmt.Errorf("%s: it is a file; name the directory of a run", root)}
+	}
 	if err != nil {
 		return nil, err
 	}

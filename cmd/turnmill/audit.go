@@ -158,7 +158,8 @@ INPUT is a file, a directory (walked; hidden and temporary names are skipped), a
 input. .gz and .zst are read through, Parquet by its columns. The same command on an interrupted OUT goes on
 where it stopped. One recipe serves cpt and audit.
 
-INPUT may also be one finished OUT, of cpt or audit: its report is made from its own files, the inputs are not read.
+INPUT may also be one finished OUT, of cpt, sft or audit: its report is made from its own files, the inputs are not
+read. With -o it is written there, which may not be another run.
 
 With --diff two finished runs are compared, domain by domain: two corpora, or one with two tables. The exit code
 is 3 when a share moves by more than --tolerance.`,
@@ -177,20 +178,22 @@ is 3 when a share moves by more than --tolerance.`,
 			if diff.json || cmd.Flags().Changed("tolerance") {
 				return usage(errors.New("--json, --tolerance: for two finished runs, as in --diff A B; leave them out, or name the runs"))
 			}
-			if len(args) == 1 && o.recipe == "" && pipelines.IsRun(args[0]) {
+			if i := slices.IndexFunc(args, pipelines.IsRun); i >= 0 {
+				if len(args) > 1 {
+					return usage(fmt.Errorf("%s: it is a run, and a report is of one run alone; leave the other inputs out, or name its inputs in its place", args[i]))
+				}
 				return runReport(cmd, s, o, args[0])
 			}
 			if err := o.resolve(cmd.Flags(), args); err != nil {
 				return err
 			}
 			o.Stdin = s.in
-			if err := runCPT(cmd.Context(), s, o); err != nil {
-				return err
-			}
-			if !o.DryRun {
+			err := runCPT(cmd.Context(), s, o)
+			var passed *pipelines.ThresholdError // it was written all the same
+			if !o.DryRun && (err == nil || errors.As(err, &passed)) {
 				fmt.Fprintf(s.err, "\nreport     %s\n", visible(filepath.Join(o.Output, "report.html")))
 			}
-			return nil
+			return err
 		},
 	}
 	fs := cmd.Flags()
