@@ -61,6 +61,13 @@ func (s *SFTSum) close(p *Plan) {
 		return
 	}
 	s.Answers, s.Retention, s.Cost = p.Answers, s.Queries.Retention(), p.Config.SFT.costs(s.Usage)
+	if v := p.Config.SFT.Verifiers; v != nil {
+		s.VerifiersUnasked = int64(v.Queries)
+		for _, d := range s.Verifiers {
+			s.VerifiersUnasked -= d.Named
+		}
+		s.VerifiersUnasked = max(0, s.VerifiersUnasked) // two trajectories of one id have the same verifiers
+	}
 	for _, files := range [][]AnswerFile{p.Answers.Rollouts, p.Answers.Judgements} {
 		for _, f := range files {
 			s.Unasked += f.Replies
