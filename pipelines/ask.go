@@ -155,12 +155,16 @@ func (c *conversation) partition(ctx context.Context, i int) error {
 		journal *endpoint.Journal
 		missing func(context.Context, int, int, bool) iter.Seq2[turnmill.Request, error]
 	}{{kindScore, j.scores, c.setup.missingScores}, {kindPair, j.pairs, c.setup.missingPairs}} {
-		for attempt := range attempts {
+		for round := range attempts {
+			attempt := anyAttempt // a run that was stopped has questions at any attempt
+			if c.options.Ask.Retry {
+				attempt = round // what fails again is asked once
+			}
 			n, err := c.ask(ctx, c.judge, phase.kind, phase.journal, phase.missing(ctx, i, attempt, c.options.Ask.Retry))
 			if err != nil {
 				return err
 			}
-			if n == 0 && attempt > 0 {
+			if n == 0 && attempt == anyAttempt {
 				break
 			}
 		}

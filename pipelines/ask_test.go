@@ -33,6 +33,7 @@ type oracle struct {
 	peak     int
 	posted   func(posts int)
 	healed   bool // no question is refused any more
+	prose    bool // judges say nothing that can be read
 }
 
 func newOracle(t *testing.T) *oracle {
@@ -104,6 +105,9 @@ func (o *oracle) serve(w http.ResponseWriter, r *http.Request) {
 	case fault == 2 && sum[1]%2 == 0 && !o.healed: // a question that is always refused
 		http.Error(w, `{"error":{"message":"poison"}}`, http.StatusBadRequest)
 		return
+	}
+	if o.prose {
+		sum[3] = 0
 	}
 	text := oracleAnswer(q.Messages, sum)
 	quoted, _ := json.Marshal(text)
@@ -212,6 +216,44 @@ func TestAskInterrupted(t *testing.T) {
 			t.Errorf("after %d requests: %d answers beyond those in the journals, want at most the 4 in flight", after, twice)
 		}
 		sameFiles(t, fmt.Sprintf("a break after %d requests", after), want, chosen(t, o.Output))
+	}
+}
+
+// TestAskInterruptedLate: a run that was stopped among the last attempts at what cannot be read goes on with those attempts.
+func TestAskInterruptedLate(t *testing.T) {
+	server := newOracle(t)
+	server.prose, server.healed = true, true
+	o := asking(t, server, 7)
+	o.Partitions, o.Ask.MaxInFlight = 1, 1
+	mustRun(t, o)
+	want, whole := chosen(t, o.Output), journalled(t, o.Output)
+	if whole != 7*3*(1+o.SFT.Attempts) {
+		t.Fatalf("%d answers, want 21 rollouts and %d attempts at the scores of each", whole, o.SFT.Attempts)
+	}
+	for attempt := range o.SFT.Attempts {
+		after := 3*attempt + 1 // the three rollouts of a query are the same, and so are the questions about them
+		server := newOracle(t)
+		server.prose, server.healed = true, true
+		o := with(t, o, func(o *Options) { o.Ask.RolloutURL, o.Ask.JudgeURL = server.URL+"/v1", server.URL+"/v1" })
+		ctx, cancel := context.WithCancel(context.Background())
+		server.posted = func(int) {
+			server.mu.Lock()
+			defer server.mu.Unlock()
+			for body, n := range server.answered {
+				if n == after && strings.Contains(body, `"model":"judge"`) {
+					cancel()
+				}
+			}
+		}
+		if _, err := CPT(ctx, o); !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled in attempt %d: %v", attempt, err)
+		}
+		cancel()
+		mustRun(t, o)
+		if got := journalled(t, o.Output); got != whole {
+			t.Errorf("stopped in attempt %d: %d answers in all, want %d", attempt, got, whole)
+		}
+		sameFiles(t, fmt.Sprintf("a break in attempt %d", attempt), want, chosen(t, o.Output))
 	}
 }
 
