@@ -96,7 +96,7 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 		return nil, &UsageError{fmt.Errorf("%s: for an INPUT alone, and %s is a run with settings of its own; leave it out, or name an input", names, o.Path)}
 	}
 	if p.audits() {
-		return nil, &UsageError{fmt.Errorf("%s: an audit keeps no rows; try turnmill show INPUT, with the same --id", o.Path)}
+		return nil, &UsageError{fmt.Errorf("%s: an audit keeps no rows; try turnmill show INPUT, with the same flags", o.Path)}
 	}
 	model, err := tokenizerOf(ctx, o.Path, o.Tokenizer, p, o.Hub)
 	if err != nil {
@@ -106,16 +106,17 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, at, number, err := findRow(ctx, o, p)
+	found, err := findRow(ctx, o, p)
 	if err != nil {
 		return nil, err
 	}
+	turns, at := found.turns, found.at
 	row, err := readRow(o.Path, p, at.shard, at.row)
 	if err != nil {
 		return nil, err
 	}
-	s := &Shown{Shard: at.shard, Row: at.row, Number: number, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
-		Tokens: len(row.IDs), Mask: p.Mask.Mode, Objective: p.Config.Objective, From: at.from(p, turns[0].Record), Match: o.match(o.Nth)}
+	s := &Shown{Shard: at.shard, Row: at.row, Number: found.number, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
+		Tokens: len(row.IDs), Mask: p.Mask.Mode, Objective: p.Config.Objective, From: at.from(p, turns[0].Record), Match: o.match(o.Nth), Asked: found.asked}
 	if o.ID != "" && o.Nth == 0 {
 		if s.Matches, err = countID(ctx, o, p); err != nil {
 			return nil, err

@@ -19,24 +19,32 @@ import (
 
 var errFound = errors.New("found")
 
-// findRow returns the turns of the trajectory that the options ask for, and the place of the row.
-func findRow(ctx context.Context, o *ShowOptions, p *Plan) (turns []stats.TurnRow, at place, number int64, err error) {
-	var found []stats.TurnRow
+// foundRow is the row that was asked for.
+type foundRow struct {
+	turns  []stats.TurnRow // of its trajectory
+	at     place
+	number int64  // as --row counts
+	asked  *int32 // the turn, where one was asked for
+}
+
+// findRow returns the row that the options ask for.
+func findRow(ctx context.Context, o *ShowOptions, p *Plan) (*foundRow, error) {
+	var found foundRow
 	last, rows, matches := place{row: -1}, int64(-1), int64(0)
 	wanted, err := o.wantedTurn(p)
 	if err != nil {
-		return nil, at, 0, err
+		return nil, err
 	}
 	commits, err := commitsOf(o.Path, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, at, 0, &UsageError{unfinished(o.Path, p)}
+		return nil, &UsageError{unfinished(o.Path, p)}
 	}
 	if err != nil {
-		return nil, at, 0, err
+		return nil, err
 	}
 	if o.Surprising {
-		if err := o.surprise(commits, p.tokens()); err != nil {
-			return nil, at, 0, err
+		if found.asked, err = o.surprise(commits, p.tokens()); err != nil {
+			return nil, err
 		}
 	}
 	for i := range commits {
@@ -57,7 +65,10 @@ func findRow(ctx context.Context, o *ShowOptions, p *Plan) (turns []stats.TurnRo
 				}
 				counted = true
 				if matches++; matches >= o.Nth {
-					found, at = append([]stats.TurnRow(nil), group...), last
+					found.turns, found.at, found.number = append([]stats.TurnRow(nil), group...), last, rows
+					if o.Category != "" || o.NearBorder {
+						found.asked = &t.Turn
+					}
 					return errFound
 				}
 			}
@@ -82,16 +93,16 @@ func findRow(ctx context.Context, o *ShowOptions, p *Plan) (turns []stats.TurnRo
 			err = search()
 		}
 		if errors.Is(err, errFound) {
-			return found, at, rows, nil
+			return &found, nil
 		}
 		if err != nil {
-			return nil, at, 0, err
+			return nil, err
 		}
 	}
 	if rows < 0 {
-		return nil, at, 0, noRows(o.Path, commits)
+		return nil, noRows(o.Path, commits)
 	}
-	return nil, at, 0, o.missing("row", rows+1, matches)
+	return nil, o.missing("row", rows+1, matches)
 }
 
 // countID returns how many trajectories and documents of a run have the ID and a row.
@@ -185,9 +196,10 @@ func (o *ShowOptions) wantedTurn(p *Plan) (func(t *stats.TurnRow, row int64) boo
 	}, nil
 }
 
-// surprise makes Row the row with the turn that has most new words of all that are not sure to be kept.
-func (o *ShowOptions) surprise(commits []*Commit, tokens bool) error {
-	most, row := int32(-1), int64(-1)
+// surprise makes Row the row with the turn that has most new words of all that are not sure to be kept, and returns
+// that turn.
+func (o *ShowOptions) surprise(commits []*Commit, tokens bool) (*int32, error) {
+	most, turn, row := int32(-1), int32(0), int64(-1)
 	last := place{row: -1}
 	for i := range commits {
 		err := eachTurn(o.Path, i, func(batch []stats.TurnRow) error {
@@ -201,22 +213,22 @@ func (o *ShowOptions) surprise(commits []*Commit, tokens bool) error {
 					row++
 				}
 				if fresh := t.ObservationWords - t.SharedWords; decided(t, tokens) && t.Keep < 1 && fresh > most {
-					most, o.Row = fresh, row
+					most, turn, o.Row = fresh, t.Turn, row
 				}
 			}
 			return nil
-		}, "shard", "row", "category", "keep", "status", "reason", "observation_words", "shared_words", "target_tokens")
+		}, "turn", "shard", "row", "category", "keep", "status", "reason", "observation_words", "shared_words", "target_tokens")
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	switch {
 	case row < 0:
-		return noRows(o.Path, commits)
+		return nil, noRows(o.Path, commits)
 	case most < 0:
-		return o.missing("row", row+1, 0)
+		return nil, o.missing("row", row+1, 0)
 	}
-	return nil
+	return &turn, nil
 }
 
 // missing says that nothing is what the options ask for, among n rows or trajectories; or fewer matches than Nth.

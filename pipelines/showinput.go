@@ -72,9 +72,12 @@ type inputView struct {
 	scratch   []byte
 	borders   []mask.Border
 	n         int64
-	most      int   // new words of a turn that is not sure to be kept, so far
-	best      int64 // its trajectory
-	searching bool  // for that
+	verdicts  []turnmill.Verdict
+	asked     *int32 // the turn for which a trajectory is wanted
+	most      int    // new words of a turn that is not sure to be kept, so far
+	best      int64  // its trajectory
+	turn      int32  // itself
+	searching bool   // for that
 	found     *Shown
 	paths     map[string]string // of the machine, by those of the plan
 	matches   int64             // trajectories and documents that are what is asked for, so far
@@ -162,7 +165,7 @@ func (v *inputView) match() bool {
 // find keeps what is shown, with its place, and tells whether that is all: without Nth those with the ID are counted.
 func (v *inputView) find(s *Shown) bool {
 	pos := position(v.at, v.raw)
-	s.Match, s.From = v.options.match(v.matches), &ShownFrom{Path: cmp.Or(v.paths[pos.Path], pos.Path), Line: pos.Line}
+	s.Match, s.Asked, s.From = v.options.match(v.matches), v.asked, &ShownFrom{Path: cmp.Or(v.paths[pos.Path], pos.Path), Line: pos.Line}
 	if pos.Line == 0 && v.at.parts == nil {
 		s.From.Offset = &pos.Offset
 	}
@@ -203,37 +206,46 @@ func (v *inputView) document(d *turnmill.Document) *Shown {
 	return s
 }
 
+// wanted tells whether a trajectory is asked for: by its id or number, or for a turn that the mask decides about.
 func (v *inputView) wanted(t *turnmill.Trajectory) bool {
 	o := v.options
+	v.asked = nil
 	switch {
 	case o.ID != "":
 		return t.ID == o.ID
-	case o.Category != "":
-		for i := range t.Turns {
-			if v.mask.Decide(t, i).Category.String() == o.Category {
-				return true
-			}
-		}
-		return false
-	case o.NearBorder:
-		for i := range t.Turns {
-			if d := v.mask.Decide(t, i); nearBorders(&o.MaskTable, v.borders, countsIn(&d)) != nil {
-				return true
-			}
-		}
-		return false
-	case v.searching:
-		for i := range t.Turns {
-			d := v.mask.Decide(t, i)
-			if fresh := d.ObservationWords - d.SharedWords; d.Keep.Num < d.Keep.Den && fresh > v.most {
-				v.most, v.best = fresh, v.n
-			}
-		}
-		return false
-	case o.Surprising:
+	case o.Category == "" && !o.NearBorder && !o.Surprising:
+		return v.n == o.Row
+	case o.Surprising && !v.searching:
+		v.asked = &v.turn
 		return v.n == v.best
 	}
-	return v.n == o.Row
+	var reason turnmill.Reason
+	if v.verdicts, reason = v.filters.Apply(t, v.verdicts); reason != "" {
+		return false
+	}
+	for i := range t.Turns {
+		if v.verdicts[i].Status == turnmill.StatusTarget && v.wantedTurn(t, i) {
+			index := int32(t.Turns[i].Index)
+			v.asked = &index
+			return true
+		}
+	}
+	return false
+}
+
+// wantedTurn looks at a turn that the mask decides about. The most surprising one is known when all were looked at.
+func (v *inputView) wantedTurn(t *turnmill.Trajectory, i int) bool {
+	d := v.mask.Decide(t, i)
+	switch o := v.options; {
+	case o.Category != "":
+		return d.Category.String() == o.Category
+	case o.NearBorder:
+		return nearBorders(&o.MaskTable, v.borders, countsIn(&d)) != nil
+	}
+	if fresh := d.ObservationWords - d.SharedWords; d.Keep.Num < d.Keep.Den && fresh > v.most {
+		v.most, v.best, v.turn = fresh, v.n, int32(t.Turns[i].Index)
+	}
+	return false
 }
 
 func countsIn(d *turnmill.MaskDecision) mask.Counts {

@@ -11,6 +11,7 @@ type Shown struct {
 	Number    int64           `json:"number"`            // of the row, as --row counts
 	Match     int64           `json:"match,omitempty"`   // of several with the ID, or such a turn: this is the one, from 1
 	Matches   int64           `json:"matches,omitempty"` // how many there are, where they were counted
+	Asked     *int32          `json:"asked,omitempty"`   // the first turn that is what was asked for; nil where the row was
 	From      *ShownFrom      `json:"from,omitempty"`    // where it was read
 	ID        string          `json:"id"`
 	Domain    turnmill.Domain `json:"domain"`

@@ -92,6 +92,9 @@ func (p *painter) origin(s *pipelines.Shown) {
 	case s.Match > 1:
 		p.printf(plain, "number %d of what is asked for\n", s.Match)
 	}
+	if s.Asked != nil {
+		p.printf(plain, "asked for: turn %d\n", *s.Asked)
+	}
 	f := s.From
 	if f == nil {
 		return
