@@ -64,6 +64,15 @@ func runReport(cmd *cobra.Command, s streams, o *cptOptions, run string) error {
 	return nil
 }
 
+// nameReport says where the report of an audit lies, if it ended so that there is one: a passed threshold takes
+// nothing away.
+func nameReport(s streams, out string, err error) {
+	var passed *pipelines.ThresholdError
+	if err == nil || errors.As(err, &passed) {
+		fmt.Fprintf(s.err, "\nreport     %s\n", visible(filepath.Join(out, "report.html")))
+	}
+}
+
 // diffOptions are the flags of a comparison.
 type diffOptions struct {
 	runs      []string
@@ -189,9 +198,8 @@ is 3 when a share moves by more than --tolerance.`,
 			}
 			o.Stdin = s.in
 			err := runCPT(cmd.Context(), s, o)
-			var passed *pipelines.ThresholdError // it was written all the same
-			if !o.DryRun && (err == nil || errors.As(err, &passed)) {
-				fmt.Fprintf(s.err, "\nreport     %s\n", visible(filepath.Join(o.Output, "report.html")))
+			if !o.DryRun {
+				nameReport(s, o.Output, err)
 			}
 			return err
 		},

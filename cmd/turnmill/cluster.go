@@ -176,7 +176,7 @@ func newMerge(s streams) *cobra.Command {
 		Use:   "merge OUT",
 		Short: "Make the whole of a planned job whose partitions are done",
 		Long: `merge makes sure that every partition is committed, names those that are not, and writes what speaks of all of
-them: of rows OUT/train/state.json and OUT/dataset_dict.json and, last, OUT/manifest.json.`,
+them: of rows OUT/train/state.json and OUT/dataset_dict.json, of an audit OUT/report.html and, last, OUT/manifest.json.`,
 		Example: `  turnmill merge out`,
 		Args:    oneOUT,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -193,6 +193,9 @@ them: of rows OUT/train/state.json and OUT/dataset_dict.json and, last, OUT/mani
 				}
 				if err := writeRetention(s.err, m.SFT); err != nil {
 					return err
+				}
+				if m.Pipeline == "audit" {
+					nameReport(s, o.Output, err)
 				}
 			}
 			return err

@@ -71,7 +71,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVar(&o.ChatDate, "chat-date", o.ChatDate, "`TEXT` of the date in llama3.1's system message; never the clock")
 	fs.StringVar(&o.Objective, "objective", o.Objective, "`GOAL`: world-model (loss on observations), policy (on actions, mask off), all (both)")
 	fs.StringVar(&o.State, "state", o.State, "`WHEN` the current state is written into the user turn: always, changed (only when it differs from the observation before), never")
-	fs.StringVar(&o.Template, "template", o.Template, "prompt template `V` of each domain, v0 to v11 (turnmill templates); plain: the parts of the prompt, actions and observations as they are; sft, whose default is seed, draws one of v2 to v11 for each query")
+	o.addTemplate(fs)
 	fs.BoolVar(&o.KeepThought, "keep-thought", o.KeepThought, "keep the agent's reasoning as thought, which rows leave out; of use to turnmill ingest")
 	fs.BoolVar(&o.TrainDialogue, "train-dialogue", o.TrainDialogue, "customers' and users' replies are targets too")
 	fs.StringVar(&o.Mask, "mask", o.Mask, "`MODE`: "+maskModes)
@@ -189,6 +189,15 @@ func runCPT(ctx context.Context, s streams, o *cptOptions) error {
 		}
 	}
 	return err
+}
+
+// addTemplate declares the template, whose default and further value are the pipeline's.
+func (o *cptOptions) addTemplate(fs *pflag.FlagSet) {
+	other := "plain: the parts of the prompt, actions and observations as they are"
+	if o.Pipeline == "sft" {
+		o.Template, other = "seed", "seed: one of v2 to v11, drawn for each query"
+	}
+	fs.StringVar(&o.Template, "template", o.Template, "prompt template `V` of each domain, v0 to v11 (turnmill templates); "+other)
 }
 
 // settle gives what nobody has set the pipeline's own default.

@@ -61,6 +61,8 @@ Try next (with turnmill on the PATH, or as %[3]s):
 
   turnmill show %[1]s --category transform
         another row, with a turn that half of its kind loses
+  turnmill audit %[1]s
+        %[1]s/report.html: what the mask does to it, with examples, and tables that were not tried yet
   turnmill check %[1]s --inputs %[2]s
         prove every file of it, from the inputs on
   turnmill cpt RUNS/ -o OUT --tokenizer TOKENIZER.JSON
