@@ -49,6 +49,7 @@ const (
 	ReasonDuplicate      Reason = "duplicate"       // trajectory, document: the same content as one before it in the plan
 	ReasonDuplicateTurns Reason = "duplicate_turns" // trajectory: the same run as one before it, from another export
 	ReasonNearDuplicate  Reason = "near_duplicate"  // trajectory, document: nearly the words of one before it
+	ReasonContaminated   Reason = "contaminated"    // trajectory, document: it holds a task of a file of --decontaminate
 	ReasonOtherPool      Reason = "other_pool"      // trajectory: --pools gives its source to another pool
 )
 

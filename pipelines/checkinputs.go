@@ -53,7 +53,10 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 		c.fault("plan.json", "engine %s, a vocabulary of %d and chat %s are not those of the tokenizer that it names", t.Engine, t.Vocabulary, again.Chat.Name)
 		return nil
 	}
-	if again.Config.scans() {
+	if again.scans() {
+		if err := c.benchmarksAgain(ctx, whole); err != nil {
+			return err
+		}
 		again.Scan, whole.root = nil, ""
 		if err := whole.scan(ctx, &opts, window); err != nil {
 			return err

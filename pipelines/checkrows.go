@@ -101,7 +101,7 @@ func reasonsOf(p *Plan) (reasons [2][]turnmill.Reason) {
 		reasons[1] = []turnmill.Reason{turnmill.ReasonTurnTooLong, turnmill.ReasonSystemTooLong, turnmill.ReasonNoLoss, turnmill.ReasonUnencodable}
 	}
 	if p.Scan != nil {
-		reasons[1] = append(reasons[1], duplicateReason(&p.Config))
+		reasons[1] = append(reasons[1], p.scanReasons()...)
 	}
 	for _, f := range filter.All() {
 		if !slices.Contains(p.Config.Filters, f.Name) {

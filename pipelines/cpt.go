@@ -138,6 +138,9 @@ func plan(ctx context.Context, o *Options) (*setup, int64, error) {
 		return nil, 0, err
 	}
 	p.Config.Partitions = len(p.Partitions)
+	if s.benchmark, p.Benchmarks, s.benchmarkPlaces, err = openBenchmarks(ctx, o.Decontaminate, o.MaxWindow); err != nil {
+		return nil, 0, err
+	}
 	if err := s.scan(ctx, o, window); err != nil {
 		return nil, 0, err
 	}
@@ -288,6 +291,9 @@ func localOf(o *Options, s *setup) *local {
 	if s.verifiers != nil && o.SFT.Verifiers != "" {
 		l.Verifiers = absolute(o.SFT.Verifiers)
 	}
+	for _, path := range s.benchmarkPlaces {
+		l.Decontaminate = append(l.Decontaminate, absolute(path))
+	}
 	if o.MaskTablePath != "" {
 		l.MaskTable = absolute(o.MaskTablePath)
 	}
@@ -296,11 +302,12 @@ func localOf(o *Options, s *setup) *local {
 
 // local is local.json: real paths, which commands that come later start from.
 type local struct {
-	Inputs    []string      `json:"inputs"` // where each input of the plan was
-	Tokenizer string        `json:"tokenizer"`
-	MaskTable string        `json:"mask_table,omitempty"`
-	Answers   *answerPlaces `json:"answers,omitempty"`   // of sft
-	Verifiers string        `json:"verifiers,omitempty"` // of sft
+	Inputs        []string      `json:"inputs"` // where each input of the plan was
+	Tokenizer     string        `json:"tokenizer"`
+	MaskTable     string        `json:"mask_table,omitempty"`
+	Decontaminate []string      `json:"decontaminate,omitempty"`
+	Answers       *answerPlaces `json:"answers,omitempty"`   // of sft
+	Verifiers     string        `json:"verifiers,omitempty"` // of sft
 }
 
 func absolute(path string) string {

@@ -30,7 +30,7 @@ type decision struct {
 const decisionsMagic = "turnmill plan 1\n"
 
 // scanReasons are the reasons for which the plan drops, by their number in its files.
-var scanReasons = [...]turnmill.Reason{turnmill.ReasonDuplicate, turnmill.ReasonDuplicateTurns, turnmill.ReasonNearDuplicate}
+var scanReasons = [...]turnmill.Reason{turnmill.ReasonDuplicate, turnmill.ReasonDuplicateTurns, turnmill.ReasonNearDuplicate, turnmill.ReasonContaminated}
 
 func decisionsPath(i int) string { return fmt.Sprintf("plan/p%05d.bin", i) }
 

@@ -77,6 +77,17 @@ func duplicateReason(c *Config) turnmill.Reason {
 	return turnmill.ReasonDuplicate
 }
 
+// scanReasons are why the plan drops trajectories and documents.
+func (p *Plan) scanReasons() (reasons []turnmill.Reason) {
+	if p.Config.Dedup != dedupNone {
+		reasons = append(reasons, duplicateReason(&p.Config))
+	}
+	if len(p.Benchmarks) > 0 {
+		reasons = append(reasons, turnmill.ReasonContaminated)
+	}
+	return reasons
+}
+
 // nearThreshold resolves the option of that name, in the least decimals; "" for the methods that have none.
 func (o *Options) nearThreshold() (string, error) {
 	least, err := parseKeep(o.NearThreshold)
@@ -158,6 +169,9 @@ func (o *Options) dedupErrors() (errs []error) {
 	}
 	if _, err := o.nearThreshold(); err != nil {
 		errs = append(errs, err)
+	}
+	if o.streams() && len(o.Decontaminate) > 0 {
+		errs = append(errs, errors.New("--decontaminate: standard input has no second reading, and what is dropped is decided before the run; write it to a file and name that"))
 	}
 	if o.streams() && o.Dedup != dedupNone {
 		errs = append(errs, fmt.Errorf("--dedup %s: standard input has no second reading, so that nothing can be told of the whole of it; write it to a file and name that", o.Dedup))

@@ -54,6 +54,8 @@ type Options struct {
 	Validation    string // share of trajectories and documents, in decimals
 	Beyond        string // "on": count what the mask does not look at; "auto": in an audit
 
+	// Decontaminate names files of benchmarks, whose tasks are not to be trained.
+	Decontaminate []string
 	// Dedup is what is dropped as a duplicate of what stands before it in the plan: "exact" the same content, "turns" the
 	// same run, "near" nearly the same words; "none".
 	Dedup         string

@@ -145,7 +145,8 @@ type Plan struct {
 	Inputs     []PlanInput      `json:"inputs"`
 	Answers    *Answers         `json:"answers,omitempty"` // recorded ones, of sft
 	Partitions [][]Range        `json:"partitions"`
-	Scan       *Scan            `json:"scan,omitempty"` // what reading all inputs decided; nil where nothing asks for it
+	Benchmarks []BenchmarkFile  `json:"benchmarks,omitempty"` // of --decontaminate
+	Scan       *Scan            `json:"scan,omitempty"`       // what reading all inputs decided; nil where nothing asks for it
 }
 
 // streams tells whether the run reads standard input: its partitions stand in the commits alone.
@@ -309,6 +310,7 @@ func differences(old, now *Plan) []string {
 		out = append(out, answerDifferences("judgements", old.Answers.Judgements, now.Answers.Judgements)...)
 	}
 	out = append(out, inputDifferences(old.Inputs, now.Inputs)...)
+	add("decontaminate", old.Benchmarks, now.Benchmarks)
 	if len(out) == 0 { // the ends of all inputs are as they were, and something in between is not
 		add("what the scan of the inputs decided", old.Scan, now.Scan)
 	}

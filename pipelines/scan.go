@@ -1,9 +1,11 @@
 package pipelines
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/turnmill/turnmill"
@@ -25,15 +27,17 @@ import (
 // scanWork makes prints of a record's units. It is the worker of a scan.
 type scanWork struct {
 	unpacker
-	method dedup.Method
-	inputs map[string]uint64 // each input's number
+	method  dedup.Method      // nil: no duplicates are looked for
+	matcher *dedup.Matcher    // nil: no benchmark is named
+	inputs  map[string]uint64 // each input's number
 }
 
 // scanned is what the records of a job gave a scan.
 type scanned struct {
 	path  string // of the input
 	units []scannedUnit
-	print dedup.Print // of all units, one after the other
+	print dedup.Print    // of all units, one after the other
+	tasks map[int]string // what of a benchmark is in a unit, by its place in units
 }
 
 // scannedUnit is a trajectory or document.
@@ -45,6 +49,7 @@ type scannedUnit struct {
 func (s *scanned) reset() {
 	s.units = s.units[:0]
 	s.print.Reset()
+	clear(s.tasks)
 }
 
 // work prints one record.
@@ -65,14 +70,35 @@ func (w *scanWork) work(j *job, it *item, rec frame.Record, out *outcome) {
 			continue // which the run will say
 		}
 		for i := range w.decoded.Documents {
-			w.method.Document(&w.decoded.Documents[i], &s.print)
+			if w.method != nil {
+				w.method.Document(&w.decoded.Documents[i], &s.print)
+			}
+			if w.matcher != nil {
+				s.hold(w.matcher.Document(&w.decoded.Documents[i]))
+			}
 			add()
 		}
 		for i := range w.decoded.Trajectories {
-			w.method.Trajectory(&w.decoded.Trajectories[i], &s.print)
+			if w.method != nil {
+				w.method.Trajectory(&w.decoded.Trajectories[i], &s.print)
+			}
+			if w.matcher != nil {
+				s.hold(w.matcher.Trajectory(&w.decoded.Trajectories[i]))
+			}
 			add()
 		}
 	}
+}
+
+// hold notes the task of a benchmark that the unit to be added holds, if any.
+func (s *scanned) hold(task string) {
+	if task == "" {
+		return
+	}
+	if s.tasks == nil {
+		s.tasks = map[int]string{}
+	}
+	s.tasks[len(s.units)] = task
 }
 
 // placeBytes is the size of a unit's place on disk: partition, record, unit, input, line.
@@ -88,6 +114,7 @@ type scan struct {
 	keys      *extsort.Sorter
 	pairs     *extsort.Sorter
 	places    *extsort.Spool
+	tasks     *extsort.Spool // units that hold a task of a benchmark: number, bytes of its name, name
 	bodies    *extsort.Spool
 	ends      *extsort.Spool // where each unit's body ends, in words
 	buf       []byte
@@ -95,7 +122,7 @@ type scan struct {
 
 // scan decides what the whole of the inputs decides, unless OUT has it already.
 func (s *setup) scan(ctx context.Context, o *Options, window int64) error {
-	if !s.plan.Config.scans() || o.Output != "" && s.known(o.Output) {
+	if !s.plan.scans() || o.Output != "" && s.known(o.Output) {
 		return nil
 	}
 	_, budget, err := memoryBudget(o, s, window)
@@ -105,7 +132,7 @@ func (s *setup) scan(ctx context.Context, o *Options, window int64) error {
 	began := time.Now()
 	dir := o.scanDir()
 	c := &scan{setup: s, dir: dir, inputs: s.inputNumbers(), keys: extsort.New(dir, s.scanMemory()),
-		places: extsort.NewSpool(dir), bodies: extsort.NewSpool(dir), ends: extsort.NewSpool(dir)}
+		places: extsort.NewSpool(dir), tasks: extsort.NewSpool(dir), bodies: extsort.NewSpool(dir), ends: extsort.NewSpool(dir)}
 	defer c.close()
 	o.logger().Info("scan", "dedup", s.plan.Config.Dedup, "inputs", len(s.plan.Inputs))
 	if err := c.read(ctx, budget, o.workers()); err != nil {
@@ -142,6 +169,7 @@ func (c *scan) close() {
 		c.pairs.Close()
 	}
 	c.places.Close()
+	c.tasks.Close()
 	c.bodies.Close()
 	c.ends.Close()
 }
@@ -168,6 +196,13 @@ func (c *scan) write(out *outcome) error {
 		for ; keys < u.keys; keys++ {
 			k := s.print.Keys[keys]
 			if err := c.keys.Add(extsort.Record{k[0], k[1], uint64(c.units)}); err != nil {
+				return err
+			}
+		}
+		if task, ok := s.tasks[i]; ok {
+			b := binary.BigEndian.AppendUint64(nil, uint64(c.units))
+			b = append(binary.BigEndian.AppendUint32(b, uint32(len(task))), task...)
+			if _, err := c.tasks.Write(b); err != nil {
 				return err
 			}
 		}
@@ -265,14 +300,20 @@ func (c *scan) decide(ctx context.Context) (*Scan, *found, error) {
 	result := &Scan{Units: c.units, Dropped: map[turnmill.Reason]int64{}}
 	out := newDecisionWriter(c.dir)
 	d := decider{scan: c, method: newMethod(&c.setup.plan.Config), reason: duplicateReason(&c.setup.plan.Config),
-		dropped: newMarks(c.units), firsts: newMarks(c.units), result: result, out: out}
+		tasks: bufio.NewReader(io.NewSectionReader(c.tasks, 0, c.tasks.Len())), dropped: newMarks(c.units), firsts: newMarks(c.units), result: result, out: out}
 	n := 0
 	err := c.pairs.Each(func(r extsort.Record) error {
 		if n++; n%(1<<12) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if err := d.tasksBefore(r[0] + 1); err != nil {
+			return err
+		}
 		return d.pair(r[0], r[1])
 	})
+	if err == nil {
+		err = d.tasksBefore(uint64(c.units))
+	}
 	if err != nil {
 		out.close()
 		return nil, nil, err
@@ -294,7 +335,39 @@ type decider struct {
 	dropped, firsts marks
 	result          *Scan
 	out             *decisionWriter
+	tasks           *bufio.Reader
 	a, b            []uint64
+}
+
+// tasksBefore drops the units before a number that hold a task of a benchmark: none of them is what another one is a
+// duplicate of.
+func (d *decider) tasksBefore(end uint64) error {
+	for {
+		head, err := d.tasks.Peek(12)
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		seq := binary.BigEndian.Uint64(head)
+		if seq >= end {
+			return nil
+		}
+		task := make([]byte, binary.BigEndian.Uint32(head[8:]))
+		d.tasks.Discard(12)
+		if _, err := io.ReadFull(d.tasks, task); err != nil {
+			return err
+		}
+		at, err := d.scan.place(seq)
+		if err != nil {
+			return err
+		}
+		d.dropped.set(seq)
+		d.result.Dropped[turnmill.ReasonContaminated]++
+		if err := d.out.add(at.partition, &decision{at.record, at.unit, turnmill.ReasonContaminated, string(task)}); err != nil {
+			return err
+		}
+	}
 }
 
 // pair takes a candidate; those of one later unit come together, the earliest first.

@@ -23,7 +23,7 @@ type Scan struct {
 }
 
 // scans tells whether the plan has to read the inputs.
-func (c *Config) scans() bool { return c.Dedup != dedupNone && c.Dedup != "" }
+func (p *Plan) scans() bool { return p.Config.Dedup != dedupNone || len(p.Benchmarks) > 0 }
 
 // scanMemory is how much of the memory of a partition's files, which are not written yet, sorting takes.
 func (s *setup) scanMemory() int64 { return s.writers() / 2 }
@@ -171,8 +171,8 @@ func (o *Options) scanDir() string {
 // sound tells whether a plan's scan is one that a turnmill makes.
 func (p *Plan) soundScan() error {
 	switch {
-	case p.Config.scans() != (p.Scan != nil):
-		return errors.New("what the scan decided and --dedup do not go together")
+	case p.scans() != (p.Scan != nil):
+		return errors.New("what the scan decided, --dedup and --decontaminate do not go together")
 	case p.Scan == nil:
 		return nil
 	case len(p.Scan.Files) != len(p.Partitions) || p.streams():

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/filter/dedup"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard"
@@ -24,7 +25,10 @@ type setup struct {
 	stream  *stream                   // standard input, else nil
 	stored  func(io.Reader) io.Reader // as in Options
 	decided *found                    // what a scan found just now, else nil
-	root    string                    // of the run whose plan/ holds it, where that is so
+	// benchmark holds the tasks of --decontaminate while the plan is made, and places where they lie; else nil.
+	benchmark       *dedup.Benchmark
+	benchmarkPlaces []string
+	root            string // of the run whose plan/ holds it, where that is so
 
 	tokenizer *tokenizer
 	encoder   func() turnmill.Encoder // a new one for each goroutine
@@ -226,9 +230,13 @@ func (s *setup) newWorker() *worker {
 // newScanWork returns the worker of a scan.
 func (s *setup) newScanWork() *scanWork {
 	c := &s.plan.Config
-	return &scanWork{
+	w := &scanWork{
 		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}), method: newMethod(c), inputs: s.inputNumbers(),
 	}
+	if s.benchmark != nil {
+		w.matcher = dedup.NewMatcher(s.benchmark)
+	}
+	return w
 }
 
 // newOutcome returns an empty outcome with the accounts of the run.

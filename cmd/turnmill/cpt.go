@@ -88,6 +88,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
 	fs.StringVar(&o.Validation, "validation", o.Validation, "share `X` of trajectories and documents that go to OUT/validation, drawn from the id")
 	fs.StringVar(&o.Beyond, "beyond", o.Beyond, "`WHEN` turns are measured against state, history and reference answer as well, for columns of OUT/turns that change no label: on, off, auto: in an audit")
+	fs.StringSliceVar(&o.Decontaminate, "decontaminate", nil, "`FILES` of benchmarks, whose tasks are dropped: rows of JSON with task ids and texts, or text with a task a line")
 	fs.StringVar(&o.Dedup, "dedup", o.Dedup, "`HOW` duplicates are told, of which the first in the order of the plan stays: none; exact: the same content; turns: the same run, in another export; near: nearly the same words")
 	fs.StringVar(&o.NearThreshold, "near-threshold", o.NearThreshold, "least share `X` of five-word runs that near duplicates have in common, of those that either has")
 	decimalVar(fs, &o.Limit, "limit", "first `N` records only, rejected ones included; 0: all")

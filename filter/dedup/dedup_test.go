@@ -20,7 +20,7 @@ func TestWords(t *testing.T) {
 		n    int
 		same string
 	}{
-		{"", 0, " \t-\u00a0"}, {"The cat", 2, "the  CAT."}, {"/usr/bin", 2, "usr bin"}, {"naïve", 1, "naïve,"}, {"東京 x", 3, "東、京 X"}, {"a\u2014b", 2, "a b"},
+		{"", 0, " \t-\u00a0"}, {"The cat", 2, "the  CAT."}, {"/usr/bin", 2, "usr bin"}, {"naïve ÉТЕ", 2, "NAÏVE, éте"}, {"東京 x", 3, "東、京 X"}, {"a\u2014b", 2, "a b"},
 	} {
 		got := words(nil, c.text, false)
 		if same := words(nil, c.same, false); len(got) != c.n || !slices.Equal(got, same) {

@@ -7,9 +7,9 @@
 //	Turns   observation --> chunks that the run has not shown yet --> their four least hashes     same run, other export
 //	Near    texts --> shingles of words --> their 256 least hashes --> MinHash --> bands of keys   nearly the same words
 //
-// Words are runs of ASCII letters and digits, in lower case, and of characters above ASCII; spaces and punctuation above
-// ASCII part words, ideographs and kana are words of their own. No table of Unicode is asked, so that a print is the same
-// on every machine.
+// Words are runs of letters and digits of ASCII and of characters above it, capitals of ASCII, Latin-1, Greek and Cyrillic
+// as small letters; spaces and punctuation above ASCII part words, ideographs and kana are words of their own. No table of
+// Unicode is asked, so that a print is the same on every machine.
 package dedup
 
 import "github.com/turnmill/turnmill"

@@ -39,6 +39,17 @@ func classOf(r rune) class {
 	return inside
 }
 
+// lower returns the small letter of a capital of Latin-1, Greek or Cyrillic.
+func lower(r rune) rune {
+	switch {
+	case 0xC0 <= r && r <= 0xDE, 0x391 <= r && r <= 0x3A9, 0x410 <= r && r <= 0x42F:
+		return r + 0x20
+	case 0x400 <= r && r <= 0x40F:
+		return r + 0x50
+	}
+	return r
+}
+
 // words appends the hash of each word of a text to dst, and 0 for each line feed where lines is set. No word has
 // the hash 0.
 func words(dst []uint64, text string, lines bool) []uint64 {
@@ -70,7 +81,7 @@ func words(dst []uint64, text string, lines bool) []uint64 {
 		i += n
 		switch classOf(r) {
 		case inside:
-			h = (h ^ uint64(r)) * fnvPrime
+			h = (h ^ uint64(lower(r))) * fnvPrime
 		case alone:
 			end()
 			h = (h ^ uint64(r)) * fnvPrime
