@@ -1,6 +1,7 @@
 package replies
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -187,7 +188,7 @@ func (d *decoder) several(row, list jsonscan.Value, id string) error {
 		var err error
 		switch v.Kind() {
 		case jsonscan.String:
-			r = ended(text(v), text(row.Get("finish_reason")))
+			r = ended(text(v), "", text(row.Get("finish_reason")))
 		case jsonscan.Object:
 			if sample, err = number(v, "rollout", "sample", "index"); err == nil {
 				r, err = plain(v, row)
@@ -264,7 +265,7 @@ func (d *decoder) judgement(v jsonscan.Value, id string, rollout int) error {
 		return err
 	}
 	if !known && r.Finish != "" {
-		r = ended(r.Text, r.Finish)
+		r = ended(r.Text, "", r.Finish)
 	}
 	attempt, err := number(v, "attempt")
 	if err != nil {
@@ -304,12 +305,7 @@ func plain(v, row jsonscan.Value) (turnmill.Reply, error) {
 	if known, err := stated(&r, v); err != nil {
 		return r, err
 	} else if !known {
-		r = ended(r.Text, r.Finish)
-		for _, key := range []string{"reasoning", "reasoning_content"} {
-			if s := text(v.Get(key)); s != "" {
-				r.Reasoning = s
-			}
-		}
+		r = ended(r.Text, cmp.Or(text(v.Get("reasoning_content")), text(v.Get("reasoning"))), r.Finish)
 		if e, ok := completion.ReadError(v); ok && v.Get("error").Present() {
 			r = failed(e)
 		}
@@ -332,9 +328,9 @@ func stated(r *turnmill.Reply, v jsonscan.Value) (bool, error) {
 	return true, nil
 }
 
-// ended tells reasoning, text and state of an answer from its finish_reason.
-func ended(said, finish string) turnmill.Reply {
-	reasoning, answer, whole := completion.Split(said)
+// ended tells reasoning, text and state of an answer from its finish_reason; field is reasoning that stands beside the text.
+func ended(said, field, finish string) turnmill.Reply {
+	reasoning, answer, whole := completion.SplitField(said, field)
 	r := turnmill.Reply{Text: answer, Reasoning: reasoning, Finish: finish}
 	state, known := completion.Ended(finish)
 	switch {

@@ -74,18 +74,24 @@ func thinking(p jsonscan.Value) string {
 	return ""
 }
 
-// split tells text from reasoning. A field outranks the text's own block: then a block is taken off only where it
-// says nothing else. Line feeds that stood around the reasoning belong to its markers.
+// split tells text from reasoning.
 func (m *message) split() (said, reasoning string, whole bool) {
-	inner, rest, whole := Split(m.text)
-	if m.reasoning == "" {
-		return rest, inner, whole
+	reasoning, said, whole = SplitField(m.text, m.reasoning)
+	return said, reasoning, whole
+}
+
+// SplitField is Split of a text beside which a field holds the reasoning. Where it does, it outranks the text's own block:
+// a block is taken off only where it says nothing else. Line feeds that stood around the reasoning belong to its markers.
+func SplitField(text, field string) (reasoning, answer string, whole bool) {
+	inner, rest, whole := Split(text)
+	if field == "" {
+		return inner, rest, whole
 	}
-	field := strings.Trim(m.reasoning, "\n")
+	field = strings.Trim(field, "\n")
 	if whole && (inner == "" || inner == field) {
-		return strings.TrimLeft(rest, "\n"), field, true
+		return field, strings.TrimLeft(rest, "\n"), true
 	}
-	return strings.TrimLeft(m.text, "\n"), field, true
+	return field, strings.TrimLeft(text, "\n"), true
 }
 
 const (
