@@ -313,6 +313,9 @@ func TestAskWithRecorded(t *testing.T) {
 	if m.Ledger.Total.Queries.Out == 0 {
 		t.Error("nothing came out")
 	}
+	if want := int64(7 * 3 * (toyrollouts.Turns - 1)); m.SFT.Unasked != want {
+		t.Errorf("%d answers to what nobody asked, want %d", m.SFT.Unasked, want)
+	}
 	mustCheck(t, o)
 }
 
@@ -377,6 +380,10 @@ func TestBatchRequests(t *testing.T) {
 		if _, err := os.Stat(o.Output); err == nil {
 			t.Error("OUT is there before the answers are")
 		}
+		there, err := os.ReadDir(pending.Dir)
+		if err != nil || len(there) != len(pending.Files) {
+			t.Errorf("round %d: %d files of requests, want %v and none of an earlier round: %v", rounds, len(there), pending.Files, err)
+		}
 		for _, name := range pending.Files {
 			out := filepath.Join(answers, fmt.Sprintf("%d-%s", rounds, name))
 			answerBatch(t, filepath.Join(pending.Dir, name), out)
@@ -394,6 +401,37 @@ func TestBatchRequests(t *testing.T) {
 		t.Errorf("queries %+v", q)
 	}
 	mustCheck(t, o)
+}
+
+// TestBatchRequestsOnce: a custom_id stands once among requests though two trajectories have it, and answers that lie
+// under the name of requests are not written over.
+func TestBatchRequestsOnce(t *testing.T) {
+	o := asking(t, newOracle(t), 1)
+	runs := filepath.Join(t.TempDir(), "runs.jsonl")
+	const rows = `{"id":"t","turns":[{"index":0,"action":"ls","observation":"a"}]}
+{"id":"t","turns":[{"index":0,"action":"pwd","observation":"b"}]}
+`
+	if err := os.WriteFile(runs, []byte(rows), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Inputs, o.MinTurns, o.Ask.BatchRequests = []string{runs}, 1, t.TempDir()
+	var pending *PendingError
+	if _, err := CPT(context.Background(), o); !errors.As(err, &pending) || pending.Requests["rollouts"] != 3 {
+		t.Fatalf("two trajectories of one id: %v, want 3 rollouts of its one query", err)
+	}
+	name := filepath.Join(pending.Dir, pending.Files[0])
+	answerBatch(t, name, name)
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var usage *UsageError
+	if _, err := CPT(context.Background(), o); !errors.As(err, &usage) {
+		t.Errorf("answers where requests would be written: %v, want a usage error", err)
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != string(want) {
+		t.Errorf("the answers are gone: %v", err)
+	}
 }
 
 // answerBatch answers a file of requests as a batch API does: in another order, with the same names.

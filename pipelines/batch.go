@@ -1,9 +1,15 @@
 package pipelines
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/turnmill/turnmill"
@@ -37,9 +43,16 @@ func (e *PendingError) Error() string {
 //	DIR/rollouts-NNNNN.jsonl    custom_id TRAJECTORY@TURN#SAMPLE
 //	DIR/scores-NNNNN.jsonl      custom_id TRAJECTORY@TURN/scores/SAMPLE#ATTEMPT
 //	DIR/pairs-NNNNN.jsonl       custom_id TRAJECTORY@TURN/pair/FIRST-SECOND#ATTEMPT
+//
+// A custom_id stands there once: of trajectories that share an id, the first is asked about. Requests of earlier calls,
+// which have been answered since, are gone from DIR afterwards.
 func writeRequests(ctx context.Context, o *Options, s *setup) error {
 	ask := s.plan.Config.SFT.Ask
 	pending := &PendingError{Dir: o.Ask.BatchRequests, Requests: map[string]int64{}}
+	old, err := oldRequests(pending.Dir)
+	if err != nil {
+		return err
+	}
 	for _, kind := range []struct {
 		name, kind, model string
 		missing           func(ctx context.Context, partition int) iter.Seq2[turnmill.Request, error]
@@ -72,10 +85,54 @@ func writeRequests(ctx context.Context, o *Options, s *setup) error {
 		}
 		pending.Requests[kind.name], pending.Files = n, append(pending.Files, w.files...)
 	}
+	for _, name := range old {
+		if !slices.Contains(pending.Files, name) {
+			if err := os.Remove(filepath.Join(pending.Dir, name)); err != nil {
+				return err
+			}
+		}
+	}
 	if len(pending.Files) == 0 {
 		return nil
 	}
 	return pending
+}
+
+// requestFile is the name of a file of requests.
+var requestFile = regexp.MustCompile(`^(rollouts|scores|pairs)-[0-9]{5,}\.jsonl$`)
+
+// oldRequests returns the names of the files of requests in a directory. One that holds anything else, such as answers
+// under the same name, is refused: new requests might take its place.
+func oldRequests(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	for _, e := range entries {
+		if !requestFile.MatchString(e.Name()) {
+			continue
+		}
+		ours, err := holdsRequests(filepath.Join(dir, e.Name()))
+		switch {
+		case err != nil:
+			return nil, err
+		case !ours:
+			return nil, &UsageError{fmt.Errorf("--batch-requests %s: %s there holds no requests, and they would take its place; move it, or name another directory", dir, e.Name())}
+		}
+		names = append(names, e.Name())
+	}
+	return names, nil
+}
+
+// holdsRequests tells whether a file begins as a file of requests does.
+func holdsRequests(name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	return bytes.HasPrefix(head, []byte(`{"custom_id":"`)) && bytes.Contains(head, []byte(`,"method":"POST","url":`)), err
 }
 
 // batchWriter writes the files of one kind.
@@ -97,10 +154,21 @@ func (w *batchWriter) write(kind string, requests iter.Seq2[turnmill.Request, er
 		return 0, err
 	}
 	defer empty.close()
-	at := -1
+	at, named := -1, map[string]bool{}
 	job := endpoint.Job{Kind: kind, Journal: empty.rollouts, RetryFailed: true}
 	name := func(_ endpoint.Key, r *turnmill.Request) string { return r.ID + "#" + strconv.Itoa(r.Sample) }
-	for line, err := range endpoint.WriteBatch(job, endpoint.BatchOptions{Name: name}, requests) {
+	once := func(yield func(turnmill.Request, error) bool) {
+		for r, err := range requests {
+			id := name(endpoint.Key{}, &r)
+			if err == nil && named[id] {
+				continue
+			}
+			if named[id] = true; !yield(r, err) {
+				return
+			}
+		}
+	}
+	for line, err := range endpoint.WriteBatch(job, endpoint.BatchOptions{Name: name}, once) {
 		if err != nil {
 			return n, err
 		}

@@ -366,8 +366,11 @@ func (p *partitionCheck) endSamples(i int) error {
 		p.fault(commitPath(i), "it has no counts of queries")
 		return nil
 	}
-	s.counts.Replies.Found, s.counts.Replies.Surplus = p.commit.SFT.Replies.Found, p.commit.SFT.Replies.Surplus // the files hold what was used
-	if got, want := encodeJSON(s.counts), encodeJSON(p.commit.SFT); !bytes.Equal(got, want) || s.counts.Replies.Used > s.counts.Replies.Found {
+	used, said := s.counts.Replies.Used, p.commit.SFT.Replies
+	s.counts.Replies = said // the files hold what was used
+	s.counts.Replies.Used = used
+	asks := p.plan.Config.SFT.Ask != nil
+	if got, want := encodeJSON(s.counts), encodeJSON(p.commit.SFT); !bytes.Equal(got, want) || used > said.Found || said.Asked > said.Found || said.Asked > 0 && !asks {
 		p.fault(commitPath(i), "its counts of queries are not those that the files give")
 	}
 	return nil

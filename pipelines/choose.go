@@ -59,6 +59,7 @@ type hearing struct {
 	pairs    []heardPair        // in the order in which they are asked
 	found    int64              // replies that there were, repeated and surplus ones included
 	surplus  int64              // of those, repeated ones and samples beyond the number asked for
+	asked    int64              // of those, answers of endpoints
 }
 
 // heardPair is one comparison in one order.
@@ -96,6 +97,7 @@ func (c *chooser) hear(q *question) (*hearing, error) {
 			}
 		}
 	}
+	h.asked = int64(q.asked)
 	h.Outcome = c.options.Choose(&h.Case)
 	return h, nil
 }

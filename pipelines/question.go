@@ -21,6 +21,7 @@ type question struct {
 	at         int // position of the target
 	shown      prompt.Options
 	query      *turnmill.Query
+	asked      int // answers that journals hold and no file does
 }
 
 // ask returns the query with its messages, which are written when they are first needed.
@@ -111,6 +112,7 @@ func (l *live) rollouts(q *question) ([]turnmill.Reply, int, error) {
 			if ok && (r == nil || !unanswered(got.State)) {
 				if r == nil {
 					found++
+					q.asked++
 				}
 				r = &got
 			}
@@ -151,6 +153,7 @@ func (l *live) judgements(q *question, id judge.ID, about ...*turnmill.Reply) ([
 		}
 		if last == nil {
 			found++
+			q.asked++
 		}
 		last = nil
 		if all = append(all, got); unanswered(got.State) {

@@ -65,11 +65,13 @@ func Retry(ctx context.Context, o Options) (*Manifest, error) {
 	return finish(ctx, &o, p, planSum)
 }
 
-// failed tells whether a query has failed.
+// failed tells whether a query has failed for want of an answer.
 func (c *SFTCounts) failed() bool {
 	for _, a := range c.Queries {
-		if len(a.Failed) > 0 {
-			return true
+		for reason := range a.Failed {
+			if failure(reason) {
+				return true
+			}
 		}
 	}
 	return false

@@ -176,11 +176,12 @@ type SFTCounts struct {
 	Verifiers map[turnmill.Domain]*VerifierCounts `json:"verifiers,omitempty"`
 }
 
-// ReplyCounts counts recorded answers.
+// ReplyCounts counts answers.
 type ReplyCounts struct {
-	Found   int64 `json:"found"`   // answers to what was asked
-	Used    int64 `json:"used"`    // those of them that the choice looked at
-	Surplus int64 `json:"surplus"` // those of them that repeat a sample, or go beyond the number asked for
+	Found   int64 `json:"found"`           // answers to what was asked
+	Used    int64 `json:"used"`            // those of them that the choice looked at
+	Surplus int64 `json:"surplus"`         // those of them that repeat a sample, or go beyond the number asked for
+	Asked   int64 `json:"asked,omitempty"` // those of them that endpoints gave, and no file holds
 }
 
 // UsageSum adds up tokens as endpoints reported them.
@@ -210,6 +211,7 @@ func (c *SFTCounts) Add(o *SFTCounts) {
 	c.Replies.Found += o.Replies.Found
 	c.Replies.Used += o.Replies.Used
 	c.Replies.Surplus += o.Replies.Surplus
+	c.Replies.Asked += o.Replies.Asked
 	c.Cut += o.Cut
 	for domain, v := range o.Verifiers {
 		c.addVerifiers(domain, v)
@@ -231,7 +233,14 @@ func (c *SFTCounts) use(kind string, u UsageSum) {
 
 // add counts one query.
 func (c *SFTCounts) add(q *QueryLine, h *hearing) {
-	c.Queries.Add(&h.Case, &h.Outcome)
+	end := h.Outcome
+	if end.State == reject.Selected && q.Row == nil { // the winner gave no row
+		end.State, end.Reason = reject.Dropped, q.Reason
+		if q.State == "rejected" {
+			end.State = reject.Failed
+		}
+	}
+	c.Queries.Add(&h.Case, &end)
 	c.verifiersOf(q)
 	if q.Row != nil {
 		c.Chains.Add(h.Domain, h.reply(h.Winner).Reasoning, int64(q.Row.Reasoning.Len()))
@@ -244,6 +253,7 @@ func (c *SFTCounts) add(q *QueryLine, h *hearing) {
 	}
 	c.Replies.Found += h.found
 	c.Replies.Surplus += h.surplus
+	c.Replies.Asked += h.asked
 	spend := func(kind string, r *turnmill.Reply) {
 		c.Replies.Used++
 		c.use(kind, UsageSum{1, r.Usage.Prompt, r.Usage.Completion, r.Usage.Reasoning})

@@ -73,7 +73,7 @@ func (s *SFTSum) close(p *Plan) {
 			s.Unasked += f.Replies
 		}
 	}
-	s.Unasked = max(0, s.Unasked-s.Replies.Found) // two trajectories of one id find the same replies
+	s.Unasked = max(0, s.Unasked-(s.Replies.Found-s.Replies.Asked)) // two trajectories of one id find the same replies
 }
 
 // answerDifferences names files of answers that are not those of another plan.

@@ -62,6 +62,29 @@ func TestSFT(t *testing.T) {
 	}
 }
 
+// TestSFTTooLong: a winner whose row does not fit is not kept: the accounts of queries say what the ledger says.
+func TestSFTTooLong(t *testing.T) {
+	o := toySFT(t)
+	o.SeqLen = 300
+	m := mustRun(t, o)
+	mustCheck(t, o)
+	q, total := m.Ledger.Total.Queries, m.SFT.Retention[len(m.SFT.Retention)-1]
+	lost := map[turnmill.Reason]int64{}
+	for _, a := range m.SFT.Queries {
+		for _, r := range []turnmill.Reason{turnmill.ReasonSystemTooLong, turnmill.ReasonTurnTooLong} {
+			lost[r] += a.Dropped[r]
+		}
+	}
+	for r, n := range lost {
+		if n != q.Dropped[r] {
+			t.Errorf("%s: %d queries, the ledger has %d", r, n, q.Dropped[r])
+		}
+	}
+	if q.Out == 0 || len(lost) == 0 || total.Kept != q.Out || total.Kept != m.Tokens.Rows || total.Candidates <= total.Kept {
+		t.Errorf("%+v, with %d queries out, %d rows, too long %v", total, q.Out, m.Tokens.Rows, lost)
+	}
+}
+
 // TestPitfall33NaNAmongThree: scores that are no numbers never win, whatever the order of the rows, and stand in no file
 // but the judge's own words.
 func TestPitfall33NaNAmongThree(t *testing.T) {
