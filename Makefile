@@ -4,6 +4,7 @@ GO     ?= go
 BIN    := build/turnmill
 VENV   := build/venv
 SERVER := build/server
+TRAINERS := build/trainers
 PEERS  := build/peers
 PYTHON ?= python3
 
@@ -18,7 +19,7 @@ HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(
 HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
 GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
 
-.PHONY: all build demo demo-sft hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids server clean
+.PHONY: all build demo demo-sft hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids server trainers clean
 
 all: build
 
@@ -129,6 +130,11 @@ server: $(SERVER)/ready
 	$(SERVER)/bin/python scripts/server.py --work build/server-work --tokenizer "$$($(PYTHON) scripts/fetch_tokenizer.py build/parity)" -- \
 		$(GO) test -count=1 -run TestRealServer -v ./filter/judge/endpoint
 
+# The labels that reach a model in TRL's SFTTrainer and in the Trainer of transformers: some minutes on the CPU. Its environment
+# in build/trainers takes 6 GB, so that this is no part of `make test`.
+trainers: build $(TRAINERS)/ready
+	$(TRAINERS)/bin/python scripts/trainers.py --turnmill $(BIN) --work build/trainers-work --tokenizer internal/demo/tokenizer.json
+
 $(VENV)/ready: scripts/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --requirement scripts/requirements.txt
@@ -137,6 +143,11 @@ $(VENV)/ready: scripts/requirements.txt
 $(PEERS)/ready: bench/peers/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --requirement bench/peers/requirements.txt
+	@touch $@
+
+$(TRAINERS)/ready: scripts/trainers-requirements.txt
+	$(PYTHON) -m venv $(TRAINERS)
+	$(TRAINERS)/bin/python -m pip install --quiet --requirement scripts/trainers-requirements.txt
 	@touch $@
 
 $(SERVER)/ready: scripts/server-requirements.txt
