@@ -20,6 +20,7 @@ const (
 	NoteAddedToken                 // other added tokens' texts inside content, each one token as at inference
 	NoteStraddle                   // tokens across the border of a span; loss follows the last byte
 	NoteTemplateDiffer             // rows that the family's published template would have trimmed or cut
+	NoteSecret                     // places where a secret stood, each replaced by what kind it was
 
 	// Notices: pairing and reading rules that took a decision.
 
@@ -50,7 +51,7 @@ const (
 
 var noteNames = [NumNotes]string{
 	"bad_utf8", "lone_surrogates", "bom", "nul", "nul_padding", "duplicate_keys", "non_finite_numbers",
-	"escapes_decoded", "extra_quotes", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs",
+	"escapes_decoded", "extra_quotes", "spliced_lines", "forged_control", "added_tokens", "straddling_tokens", "template_differs", "secrets_scrubbed",
 	"unanswered_actions", "orphan_observations", "repeated_call_ids", "arguments_not_json", "unsolicited_messages",
 	"non_text_parts", "emptied_messages", "unread_messages", "thoughts_stripped", "demonstrations", "unknown_domain", "no_tools_declared",
 	"copied_messages", "lost_parts", "cut_observations", "submit_echoes", "tools_not_judged", "repeated_answers", "null_members", "opened_json", "unseen_changes", "benchmark_records",
@@ -60,7 +61,7 @@ var noteNames = [NumNotes]string{
 func (n Note) String() string { return noteNames[n] }
 
 // Repair tells repairs, which change text, from notices, which do not.
-func (n Note) Repair() bool { return n <= NoteTemplateDiffer }
+func (n Note) Repair() bool { return n <= NoteSecret }
 
 // Notes counts each Note. The zero value is empty.
 type Notes [NumNotes]int64

@@ -173,7 +173,7 @@ func reportOf(ctx context.Context, root string, m *Manifest, p *Plan, partitions
 	}
 	page := &report.Page{
 		Facts: factsOf(m, p), Mode: p.Mask.Mode, Tokens: p.tokens(), Table: tableOf(&table), Figures: f,
-		Accounts: accountsOf(m.Counts), Repairs: notesOf(m.Counts.Repairs), Notices: notesOf(m.Counts.Notices), NoTexts: noTexts,
+		Accounts: accountsOf(m.Counts), Repairs: notesOf(m.Counts.Repairs), Notices: notesOf(m.Counts.Notices), Secrets: notesOf(m.Counts.Secrets), NoTexts: noTexts,
 	}
 	page.Answers = answerTables(m.SFT)
 	page.Examples, page.Kinds = reportExamples(examples, &table)

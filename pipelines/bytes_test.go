@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/stats"
@@ -33,7 +34,7 @@ func accountBytes(in *PlanInput, path string) (stretches int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	a := &tally{unpacker: newUnpacker([]PlanInput{*in}, formats.Options{}), text: text, counts: stats.NewCounts()}
+	a := &tally{unpacker: newUnpacker([]PlanInput{*in}, formats.Options{}, secrets.Off), text: text, counts: stats.NewCounts()}
 	if a.layout, err = frame.ParseLayout(in.Layout); err != nil {
 		return 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
@@ -63,7 +64,7 @@ func openBenchRows(ctx context.Context, o *EvalOptions) (*benchRows, error) {
 		}
 	}
 	b := &benchRows{inputs: inputs, paths: paths, limits: limits{record: o.MaxRecord, window: o.MaxWindow}, names: map[benchName]benchCount{},
-		unpacker: newUnpacker(inputs, formats.Options{}), account: newOutcome(mask.ModeOff, false), counts: stats.NewCounts()}
+		unpacker: newUnpacker(inputs, formats.Options{}, secrets.Off), account: newOutcome(mask.ModeOff, false), counts: stats.NewCounts()}
 	err = b.read(ctx, func(_ source, part frame.Record, row *formats.BenchRow, err error) error {
 		if err != nil {
 			return nil

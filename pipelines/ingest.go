@@ -1,12 +1,14 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
@@ -19,6 +21,7 @@ type IngestOptions struct {
 	Format      string // auto: by content
 	Domain      string // auto: the format's own rule
 	KeepThought bool
+	Secrets     string    // scrub, report, off; "": scrub
 	As          string    // what is written: "", the unified form; AsWorldBench
 	MaxRecord   int64     // bytes
 	MaxWindow   int64     // bytes, zstd
@@ -44,7 +47,7 @@ const AsWorldBench = "agentworldbench"
 // of the inputs. The counts hold records, trajectories, turns and notes. Nothing is dropped but what has no
 // row of AgentWorldBench, so what else does not come out was rejected.
 func Ingest(ctx context.Context, o IngestOptions, out io.Writer) (*stats.Counts, error) {
-	opts := &Options{Inputs: o.Inputs, Format: o.Format, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, PartitionBytes: math.MaxInt64, Stdin: o.Stdin}
+	opts := &Options{Inputs: o.Inputs, Format: o.Format, Secrets: o.Secrets, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, PartitionBytes: math.MaxInt64, Stdin: o.Stdin}
 	if opts.streams() {
 		return ingestStream(ctx, &o, opts, out)
 	}
@@ -104,12 +107,18 @@ func (h heeding) Write(p []byte) (int, error) {
 }
 
 func newIngester(o *IngestOptions, inputs []PlanInput, out io.Writer) (*ingester, error) {
+	mode, err := secrets.ParseMode(cmp.Or(o.Secrets, secrets.Scrub.String()))
+	if err != nil {
+		return nil, &UsageError{err}
+	}
 	j, err := newSurvey(o)
-	return &ingester{
-		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
+	g := &ingester{
+		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}, mode),
 		account:  newOutcome(mask.ModeOff, false), counts: stats.NewCounts(), spliced: stats.NewCounts(), out: out, rejected: o.Rejected,
 		rows: o.As == AsWorldBench, survey: j,
-	}, err
+	}
+	g.account.secrets = secrets.New(mode)
+	return g, err
 }
 
 // ingester takes records to unified lines. account is an outcome without rows: it keeps the accounts as

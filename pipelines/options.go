@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard/chat"
 	"github.com/turnmill/turnmill/shard/hub"
@@ -45,6 +46,7 @@ type Options struct {
 	MinTurns      int
 	Filters       []string
 	Patterns      *filter.Patterns // nil: the built-in ones
+	Secrets       string           // scrub, report, off
 	Profile       string
 	MaxRecord     int64 // bytes
 	MaxWindow     int64 // bytes, zstd
@@ -98,6 +100,7 @@ func DefaultOptions() Options {
 	return Options{
 		Format: "auto", Domain: "auto", Engine: "auto", Chat: "auto", ChatDate: chat.DefaultDate, Objective: "world-model", State: "always", Template: plainLayout,
 		Mask: "turn", CopiedKeep: defaultCopied, MaskTable: mask.Default(), Seed: "0", SeqLen: 262_144, MinTurns: 2, Profile: "hf", Validation: "0", Beyond: "auto", Dedup: dedupNone, NearThreshold: defaultNear,
+		Secrets:   secrets.Scrub.String(),
 		MaxRecord: 256 << 20, MaxWindow: 128 << 20, ShardBytes: 256 << 20, PartitionBytes: 256 << 20,
 		Memory: 2 << 30, MaxRejectRate: 0.01, MaxDropRate: 1, SFT: DefaultSFT(),
 	}
@@ -132,6 +135,7 @@ func (o *Options) Validate() error {
 		oneOf("mask", o.Mask, mask.Modes()...),
 		oneOf("profile", o.Profile, "hf", "weighted"),
 		oneOf("beyond", o.Beyond, "auto", "on", "off"),
+		oneOf("secrets", o.Secrets, secrets.Modes()...),
 		o.MaskTable.Validate(),
 	}
 	if o.Chat != "auto" {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/internal/jsonscan"
@@ -36,6 +37,7 @@ type outcome struct {
 	scanned *scanned       // of a scan, else nil
 	part    bool           // rows alone; the rest of the job follows
 	failed  error          // the run cannot go on
+	secrets *secrets.Scrubber
 
 	arena jsonscan.Arena
 	rec   recordAccount // the record at hand
@@ -96,7 +98,7 @@ func (o *outcome) reject(l rejectLine) {
 	o.lines++
 	if o.samples != nil && l.Kind != "turn" {
 		l.at(o.rec.pos)
-		o.samples.records.lose(&l, o.rec.raw)
+		o.samples.records.lose(&l, o.rec.raw, o.secrets)
 	}
 }
 
@@ -136,7 +138,7 @@ func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
 func (o *outcome) note(d turnmill.Domain, id string, notes *turnmill.Notes) {
 	o.counts.AddNotes(d, notes)
 	if o.samples != nil && *notes != (turnmill.Notes{}) {
-		o.samples.records.mend(d, id, notes, o.rec.pos, o.rec.raw)
+		o.samples.records.mend(d, id, notes, o.rec.pos, o.rec.raw, o.secrets)
 	}
 }
 
@@ -150,7 +152,7 @@ func (o *outcome) lostPart(from source, s *formats.Stretch) {
 	o.rec.pos.Path, o.rec.pos.Line, o.rec.pos.Offset, o.rec.pos.Bytes = path, 0, at.Offset+s.Offset-start, s.Bytes
 	o.counts.Ledger.Total.Records.In++
 	o.counts.Ledger.Total.Records.Reject(s.Reason, 1)
-	o.reject(rejectLine{Kind: "record", Status: "rejected", Reason: s.Reason, Detail: s.Err.Error()})
+	o.reject(rejectLine{Kind: "record", Status: "rejected", Reason: s.Reason, Detail: o.secrets.Text(s.Err.Error())})
 	o.rec.pos, o.rec.raw = at, raw
 }
 
@@ -171,7 +173,7 @@ func position(from source, raw frame.Record) turnmill.Pos {
 func (o *outcome) lose(status string, reason turnmill.Reason, id string, domain turnmill.Domain, err error) {
 	detail := ""
 	if err != nil {
-		detail = err.Error()
+		detail = o.secrets.Text(err.Error())
 	}
 	if o.rec.reason == "" {
 		o.rec.reason, o.rec.failed, o.rec.detail, o.rec.id = reason, status == "rejected", detail, o.arena.Copy(id)
@@ -224,6 +226,7 @@ func (o *outcome) rejectRecord(from source, raw frame.Record, err error) {
 		plain.Pos = turnmill.Pos{} // the line's own fields say where
 		line.Reason, line.Detail = rec.Reason, plain.Error()
 	}
+	line.Detail = o.secrets.Text(line.Detail)
 	o.counts.Ledger.Total.Records.Reject(line.Reason, 1)
 	o.reject(line)
 }

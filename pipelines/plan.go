@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
@@ -51,7 +52,10 @@ type Config struct {
 	Dedup          string `json:"dedup"`
 	NearThreshold  string `json:"near-threshold,omitempty"` // of --dedup near
 	// PartitionBytes cuts standard input, which the plan has no partitions of; 0 for all other inputs.
-	PartitionBytes int64 `json:"partition-bytes,omitempty"`
+	PartitionBytes int64  `json:"partition-bytes,omitempty"`
+	Secrets        string `json:"secrets"` // scrub, report, off
+	// SecretRules is the SHA-256 of the rules by which secrets are found; empty where none are looked for.
+	SecretRules string `json:"secret-rules,omitempty"`
 	// SFT is nil for the other pipelines.
 	SFT *SFTConfig `json:"sft,omitempty"`
 }
@@ -186,6 +190,7 @@ func (p *Plan) sound() error {
 		oneOf("beyond", c.Beyond, "on", "off"),
 		oneOf("dedup", c.Dedup, dedupNames[:]...),
 		c.soundThreshold(), p.soundScan(),
+		oneOf("secrets", c.Secrets, secrets.Modes()...),
 	}
 	if _, err := p.Mask.copied(); err != nil {
 		errs = append(errs, err)

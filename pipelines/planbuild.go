@@ -42,6 +42,9 @@ func inventory(ctx context.Context, o *Options) (inputs []PlanInput, paths []str
 		inputs, paths, window = append(inputs, in), append(paths, f.Path), max(window, need)
 	}
 	inputs, paths = joinRuns(inputs, paths, pieces, o.MaxRecord)
+	for i := range inputs {
+		inputs[i].Detail = o.hidden(inputs[i].Detail)
+	}
 	return inputs, paths, window, nil
 }
 

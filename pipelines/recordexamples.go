@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/stats"
 	"github.com/turnmill/turnmill/stats/figures"
 	"github.com/turnmill/turnmill/stats/report"
@@ -58,9 +59,24 @@ type recordText struct {
 	Tail    string `json:"tail,omitempty"`
 }
 
-// recordTextOf cuts the middle out of a record. What is no UTF-8 in it becomes U+FFFD.
-func recordTextOf(raw []byte) recordText {
+// secretReach is how much beyond an excerpt is looked at for secrets that its end would cut, in bytes.
+const secretReach = 16 << 10
+
+// recordTextOf cuts the middle out of a record, and what is secret. What is no UTF-8 in it becomes U+FFFD.
+func recordTextOf(raw []byte, hide *secrets.Scrubber) recordText {
 	plain := func(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+	if len(raw) <= 2*secretReach {
+		if text := plain(raw); hide != nil {
+			raw = []byte(hide.Text(text))
+		}
+	} else if hide != nil {
+		head, tail := hide.Text(plain(raw[:secretReach])), hide.Text(plain(raw[len(raw)-secretReach:]))
+		if len(head) >= recordHead && len(tail) >= recordTail {
+			t := recordTextOf([]byte(head+tail), nil)
+			t.Skipped += len(raw) - 2*secretReach
+			return t
+		}
+	}
 	if len(raw) <= recordHead+recordTail {
 		return recordText{Head: plain(raw)}
 	}
@@ -124,7 +140,7 @@ func (s *recordSampler) reset() {
 }
 
 // lose looks at a reject's line, whose place is in it. Texts of kinds and line are borrowed; what is kept is copied.
-func (s *recordSampler) lose(l *rejectLine, raw []byte) {
+func (s *recordSampler) lose(l *rejectLine, raw []byte, hide *secrets.Scrubber) {
 	var one *recordLine
 	rank := figures.RankRecord(s.seed, l.Path, frameOf(l.Frame), l.Offset, l.ID)
 	for _, k := range lostKinds(l) {
@@ -134,14 +150,14 @@ func (s *recordSampler) lose(l *rejectLine, raw []byte) {
 		}
 		if one == nil {
 			one = &recordLine{Rank: rank, Kind: l.Kind, Status: l.Status, Reason: l.Reason, Detail: strings.Clone(l.Detail), Path: l.Path, Frame: l.Frame,
-				Line: l.Line, Offset: l.Offset, Bytes: l.Bytes, ID: strings.Clone(l.ID), Domain: turnmill.Domain(strings.Clone(string(l.Domain))), Text: recordTextOf(raw)}
+				Line: l.Line, Offset: l.Offset, Bytes: l.Bytes, ID: strings.Clone(l.ID), Domain: turnmill.Domain(strings.Clone(string(l.Domain))), Text: recordTextOf(raw, hide)}
 		}
 		kept.Put(rank, one)
 	}
 }
 
 // mend looks at the notes of a record.
-func (s *recordSampler) mend(d turnmill.Domain, id string, notes *turnmill.Notes, pos turnmill.Pos, raw []byte) {
+func (s *recordSampler) mend(d turnmill.Domain, id string, notes *turnmill.Notes, pos turnmill.Pos, raw []byte, hide *secrets.Scrubber) {
 	var one *recordLine
 	rank := figures.RankRecord(s.seed, pos.Path, pos.Frame, pos.Offset, id)
 	for i, n := range notes {
@@ -154,7 +170,7 @@ func (s *recordSampler) mend(d turnmill.Domain, id string, notes *turnmill.Notes
 		}
 		if one == nil {
 			one = &recordLine{Rank: rank, Kind: "record", Path: pos.Path, Line: pos.Line, Offset: pos.Offset, Bytes: pos.Bytes,
-				ID: strings.Clone(id), Domain: turnmill.Domain(strings.Clone(string(d))), Text: recordTextOf(raw)}
+				ID: strings.Clone(id), Domain: turnmill.Domain(strings.Clone(string(d))), Text: recordTextOf(raw, hide)}
 			if pos.Frame >= 0 {
 				one.Frame = &pos.Frame
 			}
@@ -212,7 +228,7 @@ func collectRecords(root string, p *Plan, partitions int) (*recordSampler, error
 		if p.audits() {
 			err = readRecordExamples(root, i, &one, nil)
 		} else {
-			err = eachReject(root, i, func(l *rejectLine) { one.lose(l, nil) })
+			err = eachReject(root, i, func(l *rejectLine) { one.lose(l, nil, nil) })
 		}
 		if err != nil {
 			return nil, err

@@ -152,7 +152,7 @@ func TestRecordExamplesAreProven(t *testing.T) {
 // TestRecordText: a record shows its first and last bytes, valid, and says how many are left out.
 func TestRecordText(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("é", 449) + "xx", strings.Repeat("a", 900), strings.Repeat("a", 901), strings.Repeat("é", 3000), "a" + strings.Repeat("漢", 3000), strings.Repeat("\xff", 3000)} {
-		x := recordTextOf([]byte(text))
+		x := recordTextOf([]byte(text), nil)
 		if !utf8.ValidString(x.Head) || !utf8.ValidString(x.Tail) {
 			t.Errorf("%.9q: no UTF-8: %+v", text, x)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter/judge"
 	"github.com/turnmill/turnmill/filter/reject"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/shard"
 	"github.com/turnmill/turnmill/shard/prompt"
 )
@@ -29,7 +30,7 @@ func (s *setup) newSampleMaker() *sampleMaker {
 	c := s.plan.Config.SFT
 	want, _ := parseTargets(c.Targets) // it was validated
 	asker := newAsker(c)
-	answers := &live{recorded: s.answers.reader(), setup: s, asker: asker}
+	answers := scrubbed{&live{recorded: s.answers.reader(), setup: s, asker: asker}, secrets.New(s.secrets)}
 	return &sampleMaker{
 		picker: picker{seed: s.plan.Mask.Seed, want: want}, chooser: newChooser(s.plan, answers, func() bool { return s.stopped }), asker: asker,
 		builder: s.newRowBuilder(), config: c, verifiers: s.verifiers, version: s.plan.Config.Template, state: shard.StateMode(indexOf(states[:], s.plan.Config.State)),

@@ -8,6 +8,7 @@ import (
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
 	"github.com/turnmill/turnmill/filter/dedup"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard"
@@ -45,6 +46,7 @@ type setup struct {
 	batch     bool       // a batch API has answered: nobody is asked
 	profile   arrow.Profile
 	share     share // of validation
+	secrets   secrets.Mode
 }
 
 // asks tells whether endpoints are asked.
@@ -77,6 +79,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		Config: Config{
 			Format: o.Format, Domain: o.Domain, ChatDate: o.ChatDate, Objective: o.Objective, State: o.State, Template: o.Template, KeepThought: o.KeepThought,
 			TrainDialogue: o.TrainDialogue, SeqLen: o.SeqLen, MinTurns: o.MinTurns, Filters: filters.Names(), FilterPatterns: patternsHash(o.Patterns),
+			Secrets: o.Secrets, SecretRules: secretRules(o.Secrets),
 			Profile: o.Profile, MaxRecord: o.MaxRecord, MaxWindow: o.MaxWindow, ShardBytes: o.ShardBytes, Limit: o.Limit, Validation: share.text, Beyond: o.beyond(),
 			Dedup: o.Dedup, NearThreshold: near,
 		},
@@ -164,6 +167,9 @@ func load(p *Plan, t *tokenizer) (*setup, error) {
 	if s.filters, err = filter.New(names, filter.Options{MinTurns: p.Config.MinTurns, TrainDialogue: p.Config.TrainDialogue, Patterns: p.Patterns}); err != nil {
 		return nil, fmt.Errorf("plan.json: %w", err)
 	}
+	if s.secrets, err = p.secretsOf(); err != nil {
+		return nil, fmt.Errorf("plan.json: %w; use the turnmill that planned the run, or plan anew with --restart", err)
+	}
 	if s.share, err = parseShare(p.Config.Validation); err != nil {
 		return nil, fmt.Errorf("plan.json: validation %q: %w", p.Config.Validation, err)
 	}
@@ -212,7 +218,7 @@ func (s *setup) newWorker() *worker {
 	}
 	masker.Copied = s.copied
 	w := &worker{
-		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}),
+		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}, s.secrets),
 		filters:  s.filters.Fork(), mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},
 	}
 	if s.plan.samples() {
@@ -231,7 +237,7 @@ func (s *setup) newWorker() *worker {
 func (s *setup) newScanWork() *scanWork {
 	c := &s.plan.Config
 	w := &scanWork{
-		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}), method: newMethod(c), inputs: s.inputNumbers(),
+		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}, s.secrets), method: newMethod(c), inputs: s.inputNumbers(),
 	}
 	if s.benchmark != nil {
 		w.matcher = dedup.NewMatcher(s.benchmark)
@@ -242,6 +248,7 @@ func (s *setup) newScanWork() *scanWork {
 // newOutcome returns an empty outcome with the accounts of the run.
 func (s *setup) newOutcome() *outcome {
 	o := newOutcome(s.mode, s.plan.tokens())
+	o.secrets = secrets.New(s.secrets)
 	o.samples = s.newSampler()
 	if s.plan.samples() {
 		o.sft = &sampleOutcome{counts: newSFTCounts()}

@@ -178,7 +178,7 @@ func lostTo(a *stats.Account) string {
 }
 
 // inputFlags are the flags that a run has settled.
-var inputFlags = [...]string{"format", "mask", "copied-keep", "mask-table", "seed", "domain", "objective", "min-turns", "filters", "filter-patterns", "train-dialogue"}
+var inputFlags = [...]string{"format", "mask", "copied-keep", "mask-table", "seed", "domain", "objective", "min-turns", "filters", "filter-patterns", "train-dialogue", "secrets"}
 
 // given joins the flags of names that were given, as they are written.
 func (o *ShowOptions) given(names []string) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
@@ -88,8 +89,12 @@ type inputView struct {
 }
 
 func newInputView(o *ShowOptions, inputs []PlanInput) (*inputView, error) {
+	hide, err := secrets.ParseMode(o.Secrets)
+	if err != nil {
+		return nil, &UsageError{err}
+	}
 	v := &inputView{
-		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}),
+		unpacker: newUnpacker(inputs, formats.Options{KeepThought: o.KeepThought, Domain: domainOf(o.Domain)}, hide),
 		options:  o, counts: stats.NewCounts(),
 	}
 	mode, err := mask.ParseMode(o.Mask)
@@ -175,7 +180,7 @@ func (v *inputView) find(s *Shown) bool {
 
 func (v *inputView) lose(from source, err error) {
 	if v.lost++; v.lost == 1 {
-		v.why = fmt.Errorf("%s: %w", from.path, err)
+		v.why = fmt.Errorf("%s: %s", from.path, v.secrets.Text(err.Error()))
 	}
 }
 

@@ -93,6 +93,7 @@ func openStream(ctx context.Context, o *Options) (*stream, error) {
 		stop()
 		return nil, err
 	}
+	s.input.Detail = o.hidden(s.input.Detail)
 	s.from = source{path: streamPath, frame: -1, format: s.input.Format}
 	if s.input.Rejected != "" {
 		return s, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/internal/jsonscan"
@@ -20,6 +21,7 @@ type unpacker struct {
 	split    jsonscan.Doc
 	parts    []frame.Part
 	files    []formats.Part // of a run
+	secrets  *secrets.Scrubber
 }
 
 // partsOf cuts a record into the files that it came from.
@@ -33,8 +35,8 @@ func (u *unpacker) partsOf(from source, data []byte) []formats.Part {
 	return u.files
 }
 
-func newUnpacker(inputs []PlanInput, o formats.Options) unpacker {
-	u := unpacker{decoders: map[string]formats.Decoder{}}
+func newUnpacker(inputs []PlanInput, o formats.Options, mode secrets.Mode) unpacker {
+	u := unpacker{decoders: map[string]formats.Decoder{}, secrets: secrets.New(mode)}
 	for i := range inputs {
 		name := inputs[i].Format
 		if _, made := u.decoders[name]; name == "" || made {
@@ -58,12 +60,18 @@ func (u *unpacker) unpack(from source, raw frame.Record, counts *stats.Counts) i
 		if from.parts != nil {
 			err := decoder.(formats.PartsDecoder).DecodeParts(u.partsOf(from, raw.Data), &u.decoded)
 			u.decoded.NoteTexts()
+			if err == nil {
+				u.scrub(counts)
+			}
 			yield(raw, err)
 			return
 		}
 		err := decoder.Decode(raw.Data, &u.decoded)
 		if err == nil || !u.spliced(from, raw, err, counts) {
 			u.decoded.NoteTexts()
+			if err == nil {
+				u.scrub(counts)
+			}
 			yield(raw, err)
 			return
 		}
@@ -76,6 +84,9 @@ func (u *unpacker) unpack(from source, raw frame.Record, counts *stats.Counts) i
 			} else {
 				err = decoder.Decode(part.Data, &u.decoded)
 				u.decoded.NoteTexts()
+				if err == nil {
+					u.scrub(counts)
+				}
 			}
 			if !yield(part, err) {
 				return

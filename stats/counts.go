@@ -21,6 +21,7 @@ type Counts struct {
 	Tokens  Tokens                                    `json:"tokens"`
 	Repairs map[turnmill.Domain]map[string]int64      `json:"repairs"`         // notes that changed text
 	Notices map[turnmill.Domain]map[string]int64      `json:"notices"`         // notes that did not
+	Secrets map[turnmill.Domain]map[string]int64      `json:"secrets"`         // places by kind
 	Mask    map[turnmill.Domain]map[string]*MaskCount `json:"mask_statistics"` // by category
 	Sources *Sources                                  `json:"-"`               // nil unless asked for
 }
@@ -67,12 +68,14 @@ func (c *Counts) Reset() {
 		c.Ledger.Domains = map[turnmill.Domain]*Ledger{}
 		c.Repairs = map[turnmill.Domain]map[string]int64{}
 		c.Notices = map[turnmill.Domain]map[string]int64{}
+		c.Secrets = map[turnmill.Domain]map[string]int64{}
 		c.Mask = map[turnmill.Domain]map[string]*MaskCount{}
 	}
 	c.Ledger.Total, c.Tokens = newLedger(), Tokens{}
 	clear(c.Ledger.Domains)
 	clear(c.Repairs)
 	clear(c.Notices)
+	clear(c.Secrets)
 	clear(c.Mask)
 	if c.Sources != nil {
 		c.Sources.reset()
@@ -115,6 +118,11 @@ func (c *Counts) AddNotes(d turnmill.Domain, notes *turnmill.Notes) {
 		}
 		addNamed(into, d, note.String(), n)
 	}
+}
+
+// AddSecrets counts places where a secret of a kind stood, or stands.
+func (c *Counts) AddSecrets(d turnmill.Domain, kind string, n int64) {
+	addNamed(c.Secrets, d, kind, n)
 }
 
 func addNamed(into map[turnmill.Domain]map[string]int64, d turnmill.Domain, name string, n int64) {
@@ -170,6 +178,11 @@ func (c *Counts) Add(o *Counts) {
 			addNamed(c.Notices, d, name, n)
 		}
 	}
+	for d, kinds := range o.Secrets {
+		for kind, n := range kinds {
+			addNamed(c.Secrets, d, kind, n)
+		}
+	}
 	for d, cells := range o.Mask {
 		for category, m := range cells {
 			c.AddTurn(d, category, *m)
@@ -203,7 +216,7 @@ func (c *Counts) Balanced() error {
 // complete makes sure that decoding left no map or pointer nil.
 func (c *Counts) complete() error {
 	if c == nil || c.Ledger.Total == nil || c.Ledger.Domains == nil ||
-		c.Repairs == nil || c.Notices == nil || c.Mask == nil {
+		c.Repairs == nil || c.Notices == nil || c.Secrets == nil || c.Mask == nil {
 		return errors.New("the counts lack a part")
 	}
 	for d, l := range c.Ledger.Domains {

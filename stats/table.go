@@ -127,6 +127,7 @@ func (t *tableWriter) lists(c *Counts) {
 		{"turns", l.Turns.Rejected}, {"loss tokens", l.LossTokens.Rejected}})
 	t.notes("repairs", c.Repairs)
 	t.notes("notices", c.Notices)
+	t.notes("secrets", c.Secrets)
 }
 
 type named struct {

@@ -82,6 +82,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	decimalVar(fs, &o.MinTurns, "min-turns", "least turns `N` of a trajectory")
 	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run (turnmill filters names them), none, or all but some (all,-captcha); default: all")
 	fs.StringVar(&o.patterns, "filter-patterns", "", "YAML `FILE` with the pages and refusals that filters know; built in: turnmill filters --patterns")
+	fs.StringVar(&o.Secrets, "secrets", o.Secrets, "`WHAT` is done about keys, tokens and passwords in texts: "+secretModes)
 	o.addSFT(fs)
 	fs.StringVar(&o.Profile, "profile", o.Profile, "columns `P`: hf (input_ids, attention_mask, labels), weighted (and loss_weight)")
 	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")

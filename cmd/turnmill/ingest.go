@@ -34,7 +34,7 @@ func newIngest(s streams) *cobra.Command {
 	d := pipelines.DefaultOptions()
 	o := &ingestOptions{maxRejectRate: d.MaxRejectRate}
 	o.MinTurns = d.MinTurns
-	o.Format, o.Domain, o.MaxRecord, o.MaxWindow = d.Format, d.Domain, d.MaxRecord, d.MaxWindow
+	o.Format, o.Domain, o.Secrets, o.MaxRecord, o.MaxWindow = d.Format, d.Domain, d.Secrets, d.MaxRecord, d.MaxWindow
 	cmd := &cobra.Command{
 		Use:   "ingest INPUT... [-o FILE]",
 		Short: "Any format into the unified JSON lines, no filters run",
@@ -57,6 +57,7 @@ writes no lines unless -o names a file.`,
 	fs.StringVar(&o.As, "as", "turnmill", "`NAME` of what is written: turnmill, the unified form; agentworldbench, rows for its evaluator, one a turn")
 	fs.StringVar(&o.Format, "format", o.Format, "`NAME` of the inputs' format (turnmill formats); auto: by content")
 	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record; auto: the format's own rule")
+	fs.StringVar(&o.Secrets, "secrets", o.Secrets, "`WHAT` is done about keys, tokens and passwords in texts: "+secretModes)
 	fs.BoolVar(&o.KeepThought, "keep-thought", false, "keep the agent's reasoning in thought")
 	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
@@ -73,7 +74,7 @@ writes no lines unless -o names a file.`,
 func (o *ingestOptions) validate() error {
 	limits := pipelines.DefaultOptions()
 	limits.Domain, limits.MaxRecord, limits.MaxWindow, limits.MaxRejectRate = o.Domain, o.MaxRecord, o.MaxWindow, o.maxRejectRate
-	limits.MinTurns = o.MinTurns
+	limits.MinTurns, limits.Secrets = o.MinTurns, o.Secrets
 	limits.Tokenizer = "demo" // none is needed
 	if err := limits.Validate(); err != nil {
 		return err

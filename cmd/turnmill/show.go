@@ -77,12 +77,16 @@ Where several trajectories have the --id, the first is shown with their number, 
 	decimalVar(fs, &o.MinTurns, "min-turns", "least turns `N` of a trajectory of an input")
 	fs.StringSliceVar(&o.Filters, "filters", nil, "`LIST` of the filters that run over an input, or none; default: all")
 	fs.StringVar(&o.patterns, "filter-patterns", "", "YAML `FILE` for an input, as in cpt")
+	fs.StringVar(&o.Secrets, "secrets", o.Secrets, "`WHAT` is done about secrets in an input: scrub, report, off")
 	fs.BoolVar(&o.TrainDialogue, "train-dialogue", false, "replies in an input are targets too")
 	return cmd
 }
 
 // maskModes says what each mode does, for help.
 const maskModes = "turn (a draw a turn), token (a draw a token), weight (no draw, a weight), span (as turn, but what an echo or boilerplate has of its own always), changed (as turn, but lines that a screen's tree did not have before always), off"
+
+// secretModes says what each mode of --secrets does, for help.
+const secretModes = "scrub (replaced and counted), report (counted, texts stay), off"
 
 func runShow(ctx context.Context, s streams, o *showOptions) error {
 	if _, known := turnmill.ParseCategory(o.Category); o.Category != "" && !known {

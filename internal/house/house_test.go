@@ -103,24 +103,26 @@ func TestImports(t *testing.T) {
 
 // owners names who may import an outside library.
 var owners = map[string][]string{
-	"github.com/apache/arrow-go/v18":   {"shard/arrow"},
-	"github.com/parquet-go/parquet-go": {"stats", "ingest/parquet"},
-	"github.com/klauspost/compress":    {"ingest/frame", "ingest/parquet", "internal/zstdio"},
-	"github.com/andybalholm/brotli":    {"ingest/parquet"},
-	"github.com/charmbracelet/x/vt":    {"ingest/screen"},
-	"github.com/charmbracelet/x/ansi":  {"ingest/screen"},
-	"github.com/daulet/tokenizers":     {"shard/hf"}, // with the build tag hf
-	"github.com/spf13/pflag":           {"cmd/turnmill"},
-	"github.com/spf13/cobra":           {"cmd/turnmill"},
-	"go.yaml.in/yaml/v3":               {"cmd/turnmill", "ingest/formats"},
-	"github.com/vbauerster/mpb/v8":     {"cmd/turnmill"},
-	"golang.org/x/sync":                {"pipelines"},
-	"golang.org/x/term":                {"cmd/turnmill"},
-	"net/http":                         {"shard/hub", "filter/judge/endpoint"}, // the standard library's, and still owned
-	"github.com/google/go-cmp":         {"internal/golden"},                    // the others below in tests only
-	"github.com/rogpeppe/go-internal":  {},
-	"pgregory.net/rapid":               {},
-	"honnef.co/go/tools":               {},
+	"github.com/apache/arrow-go/v18":     {"shard/arrow"},
+	"github.com/parquet-go/parquet-go":   {"stats", "ingest/parquet"},
+	"github.com/klauspost/compress":      {"ingest/frame", "ingest/parquet", "internal/zstdio"},
+	"github.com/andybalholm/brotli":      {"ingest/parquet"},
+	"github.com/charmbracelet/x/vt":      {"ingest/screen"},
+	"github.com/charmbracelet/x/ansi":    {"ingest/screen"},
+	"github.com/daulet/tokenizers":       {"shard/hf"}, // with the build tag hf
+	"github.com/pelletier/go-toml/v2":    {"filter/secrets"},
+	"github.com/zricethezav/gitleaks/v8": {"filter/secrets"},
+	"github.com/spf13/pflag":             {"cmd/turnmill"},
+	"github.com/spf13/cobra":             {"cmd/turnmill"},
+	"go.yaml.in/yaml/v3":                 {"cmd/turnmill", "ingest/formats"},
+	"github.com/vbauerster/mpb/v8":       {"cmd/turnmill"},
+	"golang.org/x/sync":                  {"pipelines"},
+	"golang.org/x/term":                  {"cmd/turnmill"},
+	"net/http":                           {"shard/hub", "filter/judge/endpoint"}, // the standard library's, and still owned
+	"github.com/google/go-cmp":           {"internal/golden"},                    // the others below in tests only
+	"github.com/rogpeppe/go-internal":    {},
+	"pgregory.net/rapid":                 {},
+	"honnef.co/go/tools":                 {},
 }
 
 func TestOwners(t *testing.T) {

@@ -188,11 +188,12 @@ type linkedNote struct {
 	Domains []linkedCount
 }
 
-// NoteTables returns repairs and notices with their links.
+// NoteTables returns repairs, notices and secrets with their links.
 func (v *view) NoteTables() []noteTable {
 	return []noteTable{
 		{"Repairs: texts that differ from what was read", v.notes(v.Repairs)},
 		{"Notices: what a rule of reading decided", v.notes(v.Notices)},
+		{"Secrets: places by kind", v.notes(v.Secrets)},
 	}
 }
 

@@ -15,6 +15,7 @@ type Page struct {
 	Accounts    []Account // the whole first, then the domains
 	Repairs     []Note
 	Notices     []Note
+	Secrets     []Note // by kind
 	Examples    []Example
 	Kinds       map[figures.Kind][]int // numbers of examples, the first to show first
 	Records     []RecordExample
