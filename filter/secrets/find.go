@@ -60,12 +60,16 @@ func (f *finder) text(field int, text string) {
 	if len(text) > leastToken {
 		f.hidden(text)
 	}
+	if len(text) > leastWrapped {
+		f.seams(text, "\n")
+		f.seams(text, `\n`)
+	}
 	if len(f.windows) > 0 {
 		f.look(field, text)
 	}
 }
 
-// hidden adds windows where a keyword may be cut in two: by a terminal code, by an escape or by a line end.
+// hidden adds windows where a terminal code may cut a keyword in two; where an escape may, see hiding.
 func (f *finder) hidden(text string) {
 	for i := strings.IndexByte(text, escape); i >= 0; {
 		f.windows = append(f.windows, stretch{from: i - reachHidden, to: i + reachHidden, hidden: true})
@@ -76,8 +80,6 @@ func (f *finder) hidden(text string) {
 		}
 		i = step + next
 	}
-	f.seams(text, "\n")
-	f.seams(text, `\n`)
 }
 
 // seams adds windows where a line end cuts a keyword: of lines as wide as a terminal, and those that end with a
