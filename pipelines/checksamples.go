@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter"
@@ -31,7 +32,8 @@ type sampleCheck struct {
 	chooser          *chooser
 	heard            heardReplies
 	counts           *SFTCounts
-	unread           map[turnmill.Reason]int64 // rows of answers
+	unread           map[turnmill.Reason]int64 // rows of answers that are named
+	named            map[string]int            // of these, by kind of answers
 	lost             []*QueryLine              // whose reject lines have not come yet
 	filtered         []turnmill.Reason
 }
@@ -88,7 +90,7 @@ type heardReplies map[string][]turnmill.Reply
 func (h heardReplies) Get(id string) ([]turnmill.Reply, int, error) { return h[id], len(h[id]), nil }
 
 func (p *partitionCheck) openSamples(i int) (err error) {
-	s := &sampleCheck{heard: heardReplies{}, counts: newSFTCounts(), unread: map[turnmill.Reason]int64{}}
+	s := &sampleCheck{heard: heardReplies{}, counts: newSFTCounts(), unread: map[turnmill.Reason]int64{}, named: map[string]int{}}
 	p.samples = s
 	s.chooser = newChooser(p.plan, byID{s.heard, s.heard}, func() bool { return s.next != nil && s.next.Reason == turnmill.ReasonBudget })
 	for _, f := range filter.All() {
@@ -335,6 +337,8 @@ func (p *partitionCheck) rejectedReply(l *rejectLine) {
 			known = known || f.Path == l.Path
 		}
 		p.samples.unread[l.Reason]++
+		kind, _, _ := strings.Cut(l.Path, "/")
+		p.samples.named[kind]++
 	}
 	if !known || l.Status != "rejected" {
 		p.fault(p.rejects.path, "line %d: %s: no such file of answers is in the plan, or not in this partition", p.rejects.n, l.Path)
@@ -355,8 +359,9 @@ func (p *partitionCheck) endSamples(i int) error {
 		p.fault(s.replies.path, "line %d: it belongs to no query", s.replies.n)
 		return err
 	}
+	whole := s.named["rollouts"] < replies.MostRejects && s.named["judgements"] < replies.MostRejects // else some are only counted
 	for reason, n := range p.plan.Answers.Rejected {
-		if got := s.unread[reason]; i == 0 && got != n && got < replies.MostRejects {
+		if got := s.unread[reason]; i == 0 && (got > n || got < n && whole) {
 			p.fault(p.rejects.path, "%d rows of answers rejected for %s, the plan has %d", got, reason, n)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/ingest/replies"
 	"github.com/turnmill/turnmill/internal/toyrollouts"
 )
 
@@ -82,6 +83,23 @@ func TestSFTTooLong(t *testing.T) {
 	}
 	if q.Out == 0 || len(lost) == 0 || total.Kept != q.Out || total.Kept != m.Tokens.Rows || total.Candidates <= total.Kept {
 		t.Errorf("%+v, with %d queries out, %d rows, too long %v", total, q.Out, m.Tokens.Rows, lost)
+	}
+}
+
+// TestSFTManyUnread: of rows of answers that cannot be read the first are named and all are counted, and check knows it.
+func TestSFTManyUnread(t *testing.T) {
+	o := toySFT(t)
+	o.Limit, o.Partitions = 1, 1
+	unread := filepath.Join(t.TempDir(), "unread.jsonl")
+	const times = replies.MostRejects*2/3 + 1
+	if err := os.WriteFile(unread, []byte(strings.Repeat("{\n{}\n", times)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.SFT.Rollouts = append(o.SFT.Rollouts, unread)
+	m := mustRun(t, o)
+	mustCheck(t, o)
+	if bad := m.SFT.Answers.Rejected; bad[turnmill.ReasonBadJSON] < times || bad[turnmill.ReasonBadField] < times {
+		t.Errorf("rows that could not be read: %v, want %d each", bad, times)
 	}
 }
 

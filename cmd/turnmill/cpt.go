@@ -113,6 +113,9 @@ func addOutputFlags(fs *pflag.FlagSet, progress, logFormat *string) {
 // resolve joins flags, recipe and arguments into options that can be run.
 func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
 	o.Inputs = args
+	if o.Pipeline == "sft" && fs.Changed("template") && o.Template == "plain" { // a recipe may serve cpt as well, and say so
+		return usage(fmt.Errorf("--template plain: a query is asked under some template; leave it out for one of v2 to v11 each, or name a version"))
+	}
 	if o.recipe != "" {
 		r, err := applyRecipe(o.recipe, fs, o.unused())
 		if err != nil {
