@@ -72,6 +72,7 @@ const (
 	ReasonJudgeUnparsable    Reason = "judge_unparsable"        // so
 	ReasonJudgeOutOfRange    Reason = "judge_out_of_range"      // so
 	ReasonJudgeMissing       Reason = "judge_missing_dimension" // so
+	ReasonPromptTooLong      Reason = "prompt_too_long"         // of the pool rl: longer than --max-prompt, and prompts are not cut
 	ReasonLeakage            Reason = "leaking_reasoning"       // every rollout that is good enough speaks of an answer it must not have seen (--drop-leakage)
 )
 

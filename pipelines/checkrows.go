@@ -275,7 +275,7 @@ func (p *partitionCheck) startTurn(t *stats.TurnRow, at func(string, ...any)) er
 	if t.Status == "dropped" && (p.samples == nil || filtered) {
 		u.dropped = append(u.dropped, droppedTurn{t.Turn, t.Reason})
 	}
-	if t.Shard != "" || p.plan.audits() && t.Status != "dropped" {
+	if t.Shard != "" || p.plan.unplaced() && t.Status != "dropped" {
 		u.placed = true
 		if !u.recordOut {
 			u.recordOut = true

@@ -28,7 +28,8 @@ import (
 //	rejects                    query d
 type sampleCheck struct {
 	queries, replies lineReader
-	next             *QueryLine // that no turn has claimed; nil at the end
+	prompts          *promptCheck // of the pool rl, else nil
+	next             *QueryLine   // that no turn has claimed; nil at the end
 	chooser          *chooser
 	heard            heardReplies
 	counts           *SFTCounts
@@ -102,6 +103,11 @@ func (p *partitionCheck) openSamples(i int) (err error) {
 	if s.replies, err = openLines(p.root, repliesPath(i)); err != nil {
 		return err
 	}
+	if p.plan.prompts() {
+		if s.prompts, err = openPrompts(p.root, i); err != nil {
+			return err
+		}
+	}
 	return p.nextQuery()
 }
 
@@ -109,6 +115,7 @@ func (s *sampleCheck) close() {
 	if s != nil {
 		s.queries.close()
 		s.replies.close()
+		s.prompts.close()
 	}
 }
 
@@ -145,7 +152,12 @@ func (p *partitionCheck) nextQuery() error {
 	if p.endOf(q, h, at); q.Row != nil && h.Winner < 0 {
 		return errApart // a row without a winner: nothing of it can be proven
 	}
-	s.counts.add(q, h)
+	s.counts.add(q, h, p.plan.prompts())
+	if p.plan.prompts() {
+		if err := p.promptOf(q, at); err != nil {
+			return err
+		}
+	}
 	p.each(string(q.Domain), func(l *stats.Ledger) {
 		a := l.Query()
 		a.In++
@@ -198,7 +210,7 @@ func (p *partitionCheck) endOf(q *QueryLine, h *hearing, at func(string, ...any)
 		at("turn %d of %s is query %s", q.Turn, q.Trajectory, id)
 	}
 	again := newQueryLine(q.ID, t, 0, q.Template, h)
-	again.State, again.Reason, again.Detail, again.Row = q.State, q.Reason, q.Detail, q.Row
+	again.State, again.Reason, again.Detail, again.Row, again.Prompt = q.State, q.Reason, q.Detail, q.Row, q.Prompt
 	again.heard(q)
 	again.reward(h, p.samples.chooser.options.Threshold)
 	if q.Verifier != nil && p.plan.Config.SFT.Verifiers == nil {
@@ -207,8 +219,10 @@ func (p *partitionCheck) endOf(q *QueryLine, h *hearing, at func(string, ...any)
 	if !reflect.DeepEqual(again, q) {
 		at("its rollouts, judgements, pairs or winner are not what its answers give")
 	}
-	ok := false
+	ok := p.plan.prompts() // its end is not one of answers
 	switch {
+	case ok:
+	case q.Prompt != nil:
 	case h.State == reject.Dropped:
 		ok = q.State == "dropped" && q.Reason == h.Reason && q.Row == nil
 	case h.State == reject.Failed:
@@ -245,6 +259,9 @@ func (p *partitionCheck) query(t *stats.TurnRow, at func(string, ...any)) (*Quer
 	switch {
 	case string(q.Domain) != t.Domain || q.Source != t.Source:
 		at("its query has another domain or source")
+	case q.Prompt != nil && (t.Status != "target" || t.Shard != ""):
+		at("status %s, and its query has a prompt", t.Status)
+	case q.Prompt != nil:
 	case q.Row == nil && (t.Status == "target" || t.Status == "dropped" && t.Reason != string(q.Reason)):
 		at("status %s, reason %q, and its query has no row: %s", t.Status, t.Reason, q.Reason)
 	case q.Row != nil && (t.Status != "target" || t.Shard != q.Row.Shard || t.Row != q.Row.Row || t.TrainedTokens != q.Row.Trained):
@@ -292,6 +309,10 @@ func (p *partitionCheck) sampleTurn(t *stats.TurnRow, q *QueryLine, action, resp
 // sampleStatus proves that status and reason of a turn of sft go together with where it is.
 func (p *partitionCheck) sampleStatus(t *stats.TurnRow, at func(string, ...any)) {
 	reason, placed, ok := turnmill.Reason(t.Reason), t.Shard != "", false
+	if p.plan.prompts() {
+		p.promptStatus(t, at)
+		return
+	}
 	switch t.Status {
 	case "target":
 		ok = reason == "" && placed && t.TrainedTokens > 0
@@ -367,6 +388,11 @@ func (p *partitionCheck) endSamples(i int) error {
 	}
 	p.fileRows(queriesPath(i), s.queries.n)
 	p.fileRows(repliesPath(i), s.replies.n)
+	if s.prompts != nil {
+		if err := p.endPrompts(i); err != nil {
+			return err
+		}
+	}
 	if p.commit.SFT == nil {
 		p.fault(commitPath(i), "it has no counts of queries")
 		return nil

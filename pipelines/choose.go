@@ -42,9 +42,13 @@ type chooser struct {
 func newChooser(p *Plan, answers answerSource, stopped func() bool) *chooser {
 	c := p.Config.SFT
 	threshold, _, _ := parseMean(c.Threshold) // it was validated
+	samples := c.Samples
+	if p.prompts() {
+		samples = 0 // the trainer makes them
+	}
 	return &chooser{
 		options: reject.Options{Threshold: threshold, Pairs: reject.PairRule(indexOf(pairRules[:], c.Pairs)), DropLeaking: c.DropLeakage},
-		compat:  c.Compat, samples: c.Samples, seed: p.Mask.Seed, answers: answers, stopped: stopped,
+		compat:  c.Compat, samples: samples, seed: p.Mask.Seed, answers: answers, stopped: stopped,
 	}
 }
 

@@ -67,6 +67,9 @@ func (c *Commit) names(p *Plan) []string {
 	if p.samples() {
 		names = append(names, queriesPath(c.Partition), repliesPath(c.Partition))
 	}
+	if p.prompts() {
+		names = append(names, promptsPath(c.Partition))
+	}
 	return names
 }
 

@@ -34,6 +34,7 @@ type outcome struct {
 	samples *sampler       // of an audit, else nil
 	beyond  []mask.Beyond  // of the turns of the trajectory at hand; the worker's
 	sft     *sampleOutcome // of sft, else nil
+	prompts bool           // of the pool rl
 	scanned *scanned       // of a scan, else nil
 	part    bool           // rows alone; the rest of the job follows
 	failed  error          // the run cannot go on

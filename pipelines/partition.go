@@ -71,7 +71,7 @@ func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 		w.rejects, err = zstdio.NewWriter(w.rejFile)
 	}
 	if err == nil && p.setup.plan.samples() {
-		w.sft, err = newSampleWriter(i, to)
+		w.sft, err = newSampleWriter(i, to, p.setup.plan.prompts())
 		if err == nil && i == 0 {
 			err = w.rejectAnswers()
 		}

@@ -31,6 +31,7 @@ type QueryLine struct {
 	Reward     reject.Reward     `json:"reward,omitempty"` // of the winner, 0 to 25
 	Verifier   *VerifierLine     `json:"verifier,omitempty"`
 	Row        *SampleRow        `json:"row,omitempty"`
+	Prompt     *PromptLine       `json:"prompt,omitempty"` // of the pool rl
 }
 
 // RolloutLine is one answer to a query, and what a judge said of it.

@@ -12,10 +12,12 @@ type sampleOutcome struct {
 	queries []*QueryLine
 	replies []byte // JSON lines
 	lines   int64  // of replies
+	prompts []stats.PromptRow
 	counts  *SFTCounts
 
 	// Of the trajectory at hand.
 	results []shard.TurnResult
+	shown   []bool     // turns that a prompt shows
 	first   *QueryLine // that has no row
 	rows    int
 	noted   []turnmill.TurnTokens // of the last row
@@ -35,15 +37,17 @@ func failure(reason turnmill.Reason) bool {
 
 func (s *sampleOutcome) reset() {
 	s.queries, s.replies, s.lines, s.noted = s.queries[:0], s.replies[:0], 0, s.noted[:0]
+	clear(s.prompts)
+	s.prompts = s.prompts[:0]
 	s.counts = newSFTCounts()
 }
 
 // startSamples opens the account of a trajectory of so many turns.
 func (o *outcome) startSamples(turns int) {
 	s := o.sft
-	s.first, s.rows, s.results, s.notes = nil, 0, s.results[:0], turnmill.Notes{}
+	s.first, s.rows, s.results, s.shown, s.notes = nil, 0, s.results[:0], s.shown[:0], turnmill.Notes{}
 	for range turns {
-		s.results = append(s.results, shard.TurnResult{Row: -1})
+		s.results, s.shown = append(s.results, shard.TurnResult{Row: -1}), append(s.shown, false)
 	}
 }
 
@@ -90,7 +94,7 @@ func (o *outcome) query(q *QueryLine, h *hearing, at int) {
 	var n int64
 	s.replies, n = h.appendReplies(s.replies)
 	s.lines += n
-	s.counts.add(q, h)
+	s.counts.add(q, h, o.prompts)
 	o.counts.Each(h.Domain, func(l *stats.Ledger) {
 		a := l.Query()
 		a.In++
@@ -135,7 +139,7 @@ func (o *outcome) sampled(t *turnmill.Trajectory, targets []shard.Target) {
 	}
 	o.note(t.Domain, t.ID, &s.notes)
 	for i := range s.results {
-		o.settle(&s.results[i], &targets[i])
+		o.settle(&s.results[i], &targets[i], s.shown[i])
 	}
 	o.turnsOf(t, targets, s.results, reason == "")
 	o.counts.Each(t.Domain, func(l *stats.Ledger) {
@@ -152,13 +156,13 @@ func (o *outcome) sampled(t *turnmill.Trajectory, targets []shard.Target) {
 }
 
 // settle gives a turn its verdict that no query has given it.
-func (o *outcome) settle(r *shard.TurnResult, target *shard.Target) {
+func (o *outcome) settle(r *shard.TurnResult, target *shard.Target, shown bool) {
 	switch {
 	case target.Status == turnmill.StatusDropped:
 		r.Verdict = target.Verdict
 	case r.Status == turnmill.StatusContext && target.Status == turnmill.StatusContext:
 		r.Reason = target.Reason // dialogue and the like say more than history
-	case r.Row < 0 && r.Status != turnmill.StatusDropped:
+	case r.Row < 0 && r.Status != turnmill.StatusDropped && !shown:
 		r.Verdict = turnmill.Verdict{Status: turnmill.StatusDropped, Reason: turnmill.ReasonNotAsked}
 	}
 }
@@ -174,6 +178,8 @@ type SFTCounts struct {
 	Rewritten int64 `json:"rewritten"`
 	// Verifiers are counted by domain; nil where there are none.
 	Verifiers map[turnmill.Domain]*VerifierCounts `json:"verifiers,omitempty"`
+	// Prompts are those of the pool rl, by domain; nil in others.
+	Prompts map[turnmill.Domain]*PromptCounts `json:"prompts,omitempty"`
 }
 
 // ReplyCounts counts answers.
@@ -213,6 +219,9 @@ func (c *SFTCounts) Add(o *SFTCounts) {
 	c.Replies.Surplus += o.Replies.Surplus
 	c.Replies.Asked += o.Replies.Asked
 	c.Cut += o.Cut
+	for domain, p := range o.Prompts {
+		c.addPrompts(domain, p)
+	}
 	for domain, v := range o.Verifiers {
 		c.addVerifiers(domain, v)
 	}
@@ -232,7 +241,12 @@ func (c *SFTCounts) use(kind string, u UsageSum) {
 }
 
 // add counts one query.
-func (c *SFTCounts) add(q *QueryLine, h *hearing) {
+func (c *SFTCounts) add(q *QueryLine, h *hearing, prompts bool) {
+	c.verifiersOf(q)
+	c.promptOf(q)
+	if prompts { // nothing was asked yet
+		return
+	}
 	end := h.Outcome
 	if end.State == reject.Selected && q.Row == nil { // the winner gave no row
 		end.State, end.Reason = reject.Dropped, q.Reason
@@ -241,7 +255,6 @@ func (c *SFTCounts) add(q *QueryLine, h *hearing) {
 		}
 	}
 	c.Queries.Add(&h.Case, &end)
-	c.verifiersOf(q)
 	if q.Row != nil {
 		c.Chains.Add(h.Domain, h.reply(h.Winner).Reasoning, int64(q.Row.Reasoning.Len()))
 		if q.Row.Cut > 0 {

@@ -22,7 +22,8 @@ type sampleMaker struct {
 	version string // of the template, or drawnTemplate
 	state   shard.StateMode
 
-	verifiers *verifiers // nil: none
+	verifiers *verifiers     // nil: none
+	counter   *promptCounter // of the pool rl, else nil
 }
 
 // newSampleMaker returns what one worker of sft works with.
@@ -33,7 +34,7 @@ func (s *setup) newSampleMaker() *sampleMaker {
 	answers := scrubbed{&live{recorded: s.answers.reader(), setup: s, asker: asker}, secrets.New(s.secrets)}
 	return &sampleMaker{
 		picker: picker{seed: s.plan.Mask.Seed, want: want}, chooser: newChooser(s.plan, answers, func() bool { return s.stopped }), asker: asker,
-		builder: s.newRowBuilder(), config: c, verifiers: s.verifiers, version: s.plan.Config.Template, state: shard.StateMode(indexOf(states[:], s.plan.Config.State)),
+		builder: s.newRowBuilder(), config: c, verifiers: s.verifiers, counter: s.newPromptCounter(), version: s.plan.Config.Template, state: shard.StateMode(indexOf(states[:], s.plan.Config.State)),
 	}
 }
 
@@ -52,7 +53,11 @@ func (w *worker) sampleTrajectory(t *turnmill.Trajectory, out *outcome) error {
 			return err
 		}
 		q.reward(h, m.options.Threshold)
-		if h.State == reject.Selected {
+		if m.counter != nil {
+			if err := m.prompt(asked, q, out); err != nil {
+				return err
+			}
+		} else if h.State == reject.Selected {
 			m.row(asked, h, q, out)
 		} else {
 			q.State, q.Reason = "dropped", h.Reason

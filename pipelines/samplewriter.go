@@ -12,8 +12,10 @@ import (
 //
 //	queries/pNNNNN.jsonl.zst   one line a query
 //	replies/pNNNNN.jsonl.zst   the answers that were used, in the order of the queries
+//	rl/pNNNNN.parquet          of the pool rl: prompts
 type sampleWriter struct {
 	queries, replies linesFile
+	prompts          *promptsFile // of the pool rl, else nil
 	counts           *SFTCounts
 }
 
@@ -41,11 +43,14 @@ func (f *linesFile) finish() (FileSum, error) {
 	return sum, err
 }
 
-func newSampleWriter(i int, to sink) (*sampleWriter, error) {
+func newSampleWriter(i int, to sink, prompts bool) (*sampleWriter, error) {
 	w := &sampleWriter{counts: newSFTCounts()}
 	var err error
 	if w.queries, err = newLinesFile(to, queriesPath(i)); err == nil {
 		w.replies, err = newLinesFile(to, repliesPath(i))
+	}
+	if err == nil && prompts {
+		w.prompts, err = newPromptsFile(to, i)
 	}
 	if err != nil {
 		w.abort()
@@ -57,6 +62,9 @@ func newSampleWriter(i int, to sink) (*sampleWriter, error) {
 func (w *sampleWriter) abort() {
 	if w == nil {
 		return
+	}
+	if w.prompts != nil && w.prompts.file != nil {
+		w.prompts.file.abort()
 	}
 	for _, f := range []sinkFile{w.queries.file, w.replies.file} {
 		if f != nil {
@@ -72,6 +80,9 @@ func (w *sampleWriter) write(s *sampleOutcome, places []place) error {
 			at := places[q.Row.local]
 			q.Row.Shard, q.Row.Row = at.shard, at.row
 		}
+		if q.Prompt != nil {
+			q.Prompt.File, q.Prompt.Row = w.prompts.path, q.Prompt.Row+w.prompts.rows.Rows()
+		}
 		if _, err := w.queries.text.Write(q.encode()); err != nil {
 			return err
 		}
@@ -81,6 +92,11 @@ func (w *sampleWriter) write(s *sampleOutcome, places []place) error {
 		return err
 	}
 	w.replies.lines += s.lines
+	if w.prompts != nil {
+		if err := w.prompts.rows.Write(s.prompts); err != nil {
+			return err
+		}
+	}
 	w.counts.Add(s.counts)
 	return nil
 }
@@ -100,7 +116,12 @@ func (w *sampleWriter) finish() ([]FileSum, error) {
 		return nil, err
 	}
 	answers, err := w.replies.finish()
-	return []FileSum{queries, answers}, err
+	files := []FileSum{queries, answers}
+	if err == nil && w.prompts != nil {
+		prompts, err := w.prompts.finish()
+		return append(files, prompts), err
+	}
+	return files, err
 }
 
 // rejectAnswers names the rows of recorded answers that could not be read. They are of no partition, and stand in the

@@ -74,6 +74,9 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	if o.Objective == "policy" {
 		mode = "off" // the mask is of observations
 	}
+	if o.samples() && o.SFT.Pool == poolRL {
+		o.Template = rlTemplate
+	}
 	p := &Plan{
 		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: o.pipeline(),
 		Config: Config{
@@ -251,7 +254,7 @@ func (s *setup) newOutcome() *outcome {
 	o.secrets = secrets.New(s.secrets)
 	o.samples = s.newSampler()
 	if s.plan.samples() {
-		o.sft = &sampleOutcome{counts: newSFTCounts()}
+		o.sft, o.prompts = &sampleOutcome{counts: newSFTCounts()}, s.plan.prompts()
 	}
 	if s.bySource {
 		o.counts.Sources = stats.NewSources()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter/reject"
 )
 
@@ -26,7 +27,9 @@ func (o *Options) sampleErrors() error {
 	if o.Mask != "off" {
 		errs = append(errs, fmt.Errorf("--mask %s: sft masks no answer that was chosen; leave it out, or --mask off", o.Mask))
 	}
-	if len(o.SFT.Rollouts) == 0 && o.SFT.RolloutModel == "" {
+	if o.SFT.Pool == poolRL {
+		errs = append(errs, o.promptErrors())
+	} else if len(o.SFT.Rollouts) == 0 && o.SFT.RolloutModel == "" {
 		errs = append(errs, errors.New("no answers: name files of recorded ones with --rollouts, or a model to ask with --rollout-model"))
 	}
 	if o.Ask.BatchRequests != "" && !o.SFT.asks() {
@@ -61,6 +64,9 @@ func (s *SFTSum) close(p *Plan) {
 		return
 	}
 	s.Answers, s.Retention, s.Cost = p.Answers, s.Queries.Retention(), p.Config.SFT.costs(s.Usage)
+	if p.prompts() && s.Prompts == nil {
+		s.Prompts = map[turnmill.Domain]*PromptCounts{} // none, and no other pool either
+	}
 	if v := p.Config.SFT.Verifiers; v != nil {
 		s.VerifiersUnasked = int64(v.Queries)
 		for _, d := range s.Verifiers {

@@ -42,6 +42,7 @@ type SFTOptions struct {
 	MetaVerifiers bool
 	DropLeakage   bool // a rollout whose reasoning speaks of the answer is no contender
 	Pool          string
+	MaxPrompt     int   // tokens of a prompt of the pool rl
 	Pools         Pools // which sources belong to which pool; nil: any to any
 }
 
@@ -79,6 +80,7 @@ type SFTConfig struct {
 	Compat      bool   `json:"compat"`
 	DropLeakage bool   `json:"drop-leakage"`
 	Pool        string `json:"pool"`
+	MaxPrompt   int    `json:"max-prompt,omitempty"` // of the pool rl
 	Pools       Pools  `json:"pools,omitempty"`
 	// Prices of a million tokens, of prompts and of completions; "": the manifest says no cost.
 	RolloutPrice string `json:"rollout-price,omitempty"`
@@ -91,7 +93,7 @@ type SFTConfig struct {
 
 // DefaultSFT returns the defaults: the report's three rollouts, both orders of every pair, and one turn.
 func DefaultSFT() SFTOptions {
-	return SFTOptions{Targets: "1", Samples: 3, Threshold: "3", Pairs: "above", Loss: "both", Pool: "sft", Attempts: 3}
+	return SFTOptions{Targets: "1", Samples: 3, Threshold: "3", Pairs: "above", Loss: "both", Pool: "sft", MaxPrompt: DefaultMaxPrompt, Attempts: 3}
 }
 
 // Words that settings of sft take.
@@ -106,6 +108,9 @@ func (o *SFTOptions) config() *SFTConfig {
 		Pool: o.Pool, Pools: o.Pools, RolloutPrice: o.RolloutPrice, JudgePrice: o.JudgePrice}
 	if _, text, err := parseMean(c.Threshold); err == nil {
 		c.Threshold = text
+	}
+	if o.Pool == poolRL {
+		c.MaxPrompt, c.Pairs = o.MaxPrompt, "none"
 	}
 	if o.asks() {
 		c.Ask = &AskConfig{RolloutModel: o.RolloutModel, JudgeModel: o.JudgeModel, Attempts: o.Attempts}
@@ -139,8 +144,8 @@ func (c *SFTConfig) validate() error {
 	if _, _, err := parseMean(c.Threshold); err != nil {
 		errs = append(errs, fmt.Errorf("--threshold %q: %w", c.Threshold, err))
 	}
-	if c.Pool != pipelineSFT {
-		errs = append(errs, fmt.Errorf("--pool %q: want sft", c.Pool))
+	if c.Pool != pipelineSFT && c.Pool != poolRL {
+		errs = append(errs, fmt.Errorf("--pool %q: want sft or rl", c.Pool))
 	} else if _, named := c.Pools[c.Pool]; c.Pools != nil && !named {
 		errs = append(errs, fmt.Errorf("--pool %s: --pools names no such pool; it has %s", c.Pool, strings.Join(slices.Sorted(maps.Keys(c.Pools)), ", ")))
 	}

@@ -244,7 +244,7 @@ func writeLedger(w io.Writer, m *pipelines.Manifest) error {
 	if m.DuplicateIDs > 0 {
 		fmt.Fprintf(w, "\nnote: %s trajectories or documents have an id that came before\n", stats.Thousands(m.DuplicateIDs))
 	}
-	if m.Tokens.Rows == 0 && m.Pipeline != "audit" {
+	if m.Tokens.Rows == 0 && m.Pipeline != "audit" && (m.SFT == nil || m.SFT.Prompts == nil) {
 		fmt.Fprintf(w, "\nnote: no row came out; the reasons stand above\n")
 	}
 	return nil

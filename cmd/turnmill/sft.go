@@ -18,7 +18,7 @@ import (
 )
 
 // sftFlags are the flags that sft alone has.
-var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "drop-leakage", "verifiers", "meta-verifiers", "pool", "pools",
+var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "drop-leakage", "verifiers", "meta-verifiers", "pool", "max-prompt", "pools",
 	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts", "rollout-price", "judge-price", "batch-requests",
 	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "budget-cost", "request-timeout"}
 
@@ -84,7 +84,8 @@ func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	fs.StringVar(&q.RolloutPrice, "rollout-price", "", "price of a million tokens of rollouts: prompts and completions, as in `0.60,2.40`; the manifest says what they cost")
 	fs.StringVar(&q.JudgePrice, "judge-price", "", "so of judges, `IN,OUT`")
 	o.addAsk(fs)
-	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is")
+	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is: sft; rl writes prompts, and no rollouts are needed")
+	decimalVar(fs, &q.MaxPrompt, "max-prompt", "longest prompt of the pool rl, `N` tokens; longer ones are dropped, not cut")
 	fs.StringVar(&o.pools, "pools", "", "YAML `FILE`: the sources of each pool; trajectories of other pools' sources are dropped")
 }
 
@@ -155,6 +156,9 @@ func writeRetention(w io.Writer, sum *pipelines.SFTSum) error {
 	}
 	return visibly(w, func(w io.Writer) error {
 		fmt.Fprintln(w)
+		if sum.Prompts != nil {
+			return sum.WritePrompts(w)
+		}
 		if err := reject.WriteRetention(w, sum.Retention); err != nil {
 			return err
 		}

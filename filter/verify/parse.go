@@ -67,6 +67,7 @@ func parse(root jsonscan.Value, open Open) (*Verifier, error) {
 	} else {
 		v.rule, v.expected = d.ruleOf(v.Kind)
 	}
+	v.Definition = string(root.Raw())
 	v.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	if err := errors.Join(d.errs...); err != nil {
 		return nil, fmt.Errorf("verifier of kind %s: %w", v.Kind, err)

@@ -44,6 +44,8 @@ type Verifier struct {
 	Kind   Kind
 	Class  Class
 	SHA256 string // of the definition and the source of its program
+	// Definition is the JSON that it was read from. A program that it names by file is not in it.
+	Definition string
 
 	expected *string // replaces the reference
 	rule     rule    // of every kind but Program
