@@ -28,6 +28,7 @@ type CheckOptions struct {
 	Inputs     []string // where the input arguments are now; nil: check the run's own files only
 	Rollouts   []string // of sft, with Inputs: where its answers are now; nil: where local.json says
 	Judgements []string
+	Verifiers  string // so
 	Tokenizer  string // "": the one that local.json names; needed with Inputs
 	Workers    int
 	Hub        hub.Options // as in Options

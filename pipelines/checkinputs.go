@@ -40,7 +40,7 @@ func (c *checker) inputs(ctx context.Context, o *CheckOptions) error {
 	}
 	whole.paths, whole.stream = s.paths, s.stream
 	if again.samples() {
-		at := Options{Output: c.root, MaxRecord: config.MaxRecord, MaxWindow: config.MaxWindow, SFT: SFTOptions{Rollouts: o.Rollouts, Judgements: o.Judgements}}
+		at := Options{Output: c.root, MaxRecord: config.MaxRecord, MaxWindow: config.MaxWindow, SFT: SFTOptions{Rollouts: o.Rollouts, Judgements: o.Judgements, Verifiers: o.Verifiers}}
 		if whole.answers, err = answersAt(ctx, &at, &again); err != nil {
 			return err
 		}

@@ -74,8 +74,13 @@ func (s *SFTSum) close(p *Plan) {
 		}
 		s.VerifiersUnasked = max(0, s.VerifiersUnasked) // two trajectories of one id have the same verifiers
 	}
-	for _, files := range [][]AnswerFile{p.Answers.Rollouts, p.Answers.Judgements} {
-		for _, f := range files {
+	rolled := map[string]bool{}
+	for _, f := range p.Answers.Rollouts {
+		s.Unasked += f.Replies
+		rolled[f.SHA256] = true
+	}
+	for _, f := range p.Answers.Judgements {
+		if !rolled[f.SHA256] { // a file of both is looked at for either
 			s.Unasked += f.Replies
 		}
 	}

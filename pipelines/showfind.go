@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/turnmill/turnmill"
@@ -156,6 +157,9 @@ func (at place) from(p *Plan, record int64) *ShownFrom {
 
 // noRows says why a run has no row: what its turns and trajectories were lost to.
 func noRows(root string, commits []*Commit) error {
+	if len(commits) > 0 && commits[0].SFT != nil && slices.ContainsFunc(commits, func(c *Commit) bool { return c.SFT.Prompts != nil }) {
+		return &UsageError{fmt.Errorf("%s: it is a set of prompts, which are text: any reader of Parquet shows %s", root, promptsPath(0))}
+	}
 	all := stats.NewCounts()
 	for _, c := range commits {
 		all.Add(c.Counts)

@@ -56,6 +56,7 @@ encodes the inputs again, in memory, and compares every byte.`,
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.Inputs, "inputs", nil, "`DIR` or file where each input argument is now, in the order of the plan: --inputs A B, or --inputs A --inputs B; runs every partition again and compares bytes")
+	fs.StringVar(&o.Verifiers, "verifiers", "", "for --inputs: where the `FILE` of an sft run's verifiers is now")
 	fs.StringVar(&o.Tokenizer, "tokenizer", "", "for --inputs: the run's tokenizer `T`, where it is now")
 	decimalVar(fs, &o.Workers, "workers", "for --inputs: `N` goroutines; 0: one a CPU")
 	o.Memory = pipelines.DefaultOptions().Memory
