@@ -22,22 +22,13 @@ type seenSet struct {
 	used  int
 	most  int // words; more are refused
 
-	idle, peak int // rounds since the table was last needed, and the most words in them
+	idle idleness
 }
 
 // reset forgets all words and gives back a table that an outlier left behind.
 func (s *seenSet) reset() {
-	s.peak = max(s.peak, s.used)
-	switch {
-	case len(s.slots) == 0:
-		s.resize(minSlots)
-	case s.used*16 > len(s.slots) || len(s.slots) == minSlots:
-		s.idle, s.peak = 0, 0
-	default:
-		if s.idle++; s.idle == idleMeasure {
-			s.resize(max(minSlots, 1<<bits.Len(uint(4*s.peak))))
-			s.idle, s.peak = 0, 0
-		}
+	if n := s.idle.slots(s.used, len(s.slots)); n != len(s.slots) {
+		s.resize(n)
 	}
 	s.used = 0
 	if s.round++; s.round == 0 { // the count has come round: old slots would look new

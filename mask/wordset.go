@@ -40,22 +40,36 @@ type wordSet struct {
 	listing bool     // keep list
 	list    []uint64 // keys of the first mostSeen words, in the order in which they were met first
 
-	idle, peak int // measures since the table was last needed, and the most words in them
+	idle idleness
+}
+
+// idleness watches how much of a table its rounds need.
+type idleness struct {
+	rounds, peak int // since the table was last needed, and the most words in them
+}
+
+// slots returns how many slots a table of n, of which used were taken, has in the next round: an outlier's is given
+// back in the end.
+func (d *idleness) slots(used, n int) int {
+	d.peak = max(d.peak, used)
+	switch {
+	case n == 0:
+		return minSlots
+	case used*16 > n || n == minSlots:
+		*d = idleness{}
+	default:
+		if d.rounds++; d.rounds == idleMeasure {
+			n = max(minSlots, 1<<bits.Len(uint(4*d.peak)))
+			*d = idleness{}
+		}
+	}
+	return n
 }
 
 // reset empties the set and gives back a table that an outlier left behind.
 func (s *wordSet) reset() {
-	s.peak = max(s.peak, s.used)
-	switch {
-	case len(s.slots) == 0:
-		s.resize(minSlots)
-	case s.used*16 > len(s.slots) || len(s.slots) == minSlots:
-		s.idle, s.peak = 0, 0
-	default:
-		if s.idle++; s.idle == idleMeasure {
-			s.resize(max(minSlots, 1<<bits.Len(uint(4*s.peak))))
-			s.idle, s.peak = 0, 0
-		}
+	if n := s.idle.slots(s.used, len(s.slots)); n != len(s.slots) {
+		s.resize(n)
 	}
 	s.used, s.count, s.shared = 0, [4]int{}, 0
 	if s.list = s.list[:0]; cap(s.list) > mostListed {

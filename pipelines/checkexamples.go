@@ -1,7 +1,6 @@
 package pipelines
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 	"unicode/utf8"
@@ -46,17 +45,7 @@ func (c *exampleCheck) turn(row *stats.TurnRow) {
 // compare holds the examples that lie there against those that were chosen. Their texts only the inputs prove.
 func (c *exampleCheck) compare(root string, i int, fault func(string, string, ...any)) (rows int64, err error) {
 	path := examplesPath(i)
-	want := map[*exampleLine][]int{}
-	var order []*exampleLine
-	for n, k := range c.chosen.Kinds() {
-		for _, e := range c.chosen.Of(k) {
-			if want[e.Value] == nil {
-				order = append(order, e.Value)
-			}
-			want[e.Value] = append(want[e.Value], n)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *exampleLine) int { return cmp.Compare(a.Rank, b.Rank) })
+	order := chosenOnce(c.chosen, func(l *exampleLine) uint64 { return l.Rank }, func(l *exampleLine) *[]int { return &l.Kinds })
 	err = readExamples(root, i, func(kinds []figures.Kind) {
 		if !slices.Equal(kinds, c.chosen.Kinds()) {
 			fault(path, "its kinds are not those of the turns table")
@@ -69,7 +58,7 @@ func (c *exampleCheck) compare(root string, i int, fault func(string, string, ..
 			return errApart
 		}
 		again := *order[n]
-		again.Kinds, again.Action, again.Observation = want[order[n]], l.Action, l.Observation
+		again.Action, again.Observation = l.Action, l.Observation
 		if !reflect.DeepEqual(&again, l) {
 			fault(path, "line %d: turn %d of %s: the turns table gives turn %d of %s here, or other figures", n+2, l.Turn, l.ID, again.Turn, again.ID)
 			return errApart
@@ -95,7 +84,7 @@ func (c *exampleCheck) tooLong(x *excerpt, chars int64) bool {
 // what was mended is of a note that the commit counts. Their texts, and which records were mended, only the inputs prove.
 func (p *partitionCheck) recordExamples(i int) error {
 	path := recordExamplesPath(i)
-	want := chosenOnce(p.records.lost, func(l *recordLine) *[]int { return &l.Lost })
+	want := chosenRecords(p.records.lost, lostNumbers)
 	got, rows := newRecordSampler(p.plan.Mask.Seed, mostKinds), 0
 	err := readRecordExamples(p.root, i, &got, func(l *recordLine) {
 		rows++

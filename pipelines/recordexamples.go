@@ -214,8 +214,7 @@ func gatherRecords(into, from *figures.Reservoir[*recordLine]) {
 
 // lines returns every example once: what was lost by rank, then what was mended, with its kinds as their numbers.
 func (s *recordSampler) lines() []*recordLine {
-	lost := chosenOnce(s.lost, func(l *recordLine) *[]int { return &l.Lost })
-	return append(lost, chosenOnce(s.mended, func(l *recordLine) *[]int { return &l.Mended })...)
+	return append(chosenRecords(s.lost, lostNumbers), chosenRecords(s.mended, mendedNumbers)...)
 }
 
 // collectRecords gathers the examples of records of a run: an audit's own, or those that the rejects of a run of cpt

@@ -1,96 +1,68 @@
 package pipelines
 
 import (
-	"bufio"
-	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 
-	"github.com/turnmill/turnmill"
-	"github.com/turnmill/turnmill/internal/zstdio"
 	"github.com/turnmill/turnmill/stats/figures"
 )
 
-// chosenOnce returns every example of a reservoir once, by rank, with the numbers of its kinds.
-func chosenOnce(r *figures.Reservoir[*recordLine], numbers func(*recordLine) *[]int) (all []*recordLine) {
-	seen := map[*recordLine]bool{}
-	for i, k := range r.Kinds() {
-		for _, e := range r.Of(k) {
-			n := numbers(e.Value)
-			if !seen[e.Value] {
-				seen[e.Value], *n = true, nil
-				all = append(all, e.Value)
-			}
-			*n = append(*n, i)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *recordLine) int { return cmp.Compare(a.Rank, b.Rank) })
-	return all
+// chosenRecords returns every example of records once, with the numbers of its kinds in the list that numbers names.
+func chosenRecords(r *figures.Reservoir[*recordLine], numbers func(*recordLine) *[]int) []*recordLine {
+	return chosenOnce(r, func(l *recordLine) uint64 { return l.Rank }, numbers)
 }
+
+func lostNumbers(l *recordLine) *[]int   { return &l.Lost }
+func mendedNumbers(l *recordLine) *[]int { return &l.Mended }
 
 // writeRecordExamples writes what a sampler holds, and returns how many examples there are.
 func writeRecordExamples(to io.Writer, s *recordSampler) (rows int64, err error) {
-	z, err := zstdio.NewWriter(to)
-	if err != nil {
-		return 0, err
-	}
-	b := bufio.NewWriter(z)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	for _, r := range []*figures.Reservoir[*recordLine]{s.lost, s.mended} {
-		err = cmp.Or(err, e.Encode(append([]figures.Kind{}, r.Kinds()...)))
-	}
-	for _, l := range s.lines() {
-		err = cmp.Or(err, e.Encode(l))
-		rows++
-	}
-	return rows, errors.Join(err, b.Flush(), z.Close())
+	all := s.lines()
+	err = writePacked(to, func(add func(any)) {
+		for _, r := range []*figures.Reservoir[*recordLine]{s.lost, s.mended} {
+			add(append([]figures.Kind{}, r.Kinds()...))
+		}
+		for _, l := range all {
+			add(l)
+		}
+	})
+	return int64(len(all)), err
 }
 
 // readRecordExamples reads what writeRecordExamples wrote into a sampler, and calls each with every line.
 func readRecordExamples(root string, i int, into *recordSampler, each func(*recordLine)) error {
-	path := recordExamplesPath(i)
-	file, err := openBelow(root, path)
+	r, err := openPacked(root, recordExamplesPath(i))
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	bad := func(err error) error { return fmt.Errorf("%s: %w: %w", path, turnmill.ErrCorrupt, err) }
-	z, err := zstdio.NewReader(file)
-	if err != nil {
-		return bad(err)
-	}
-	defer z.Close()
-	d := json.NewDecoder(bufio.NewReader(z))
-	d.DisallowUnknownFields()
+	defer r.close()
+	r.json.DisallowUnknownFields()
+	all := [2]*figures.Reservoir[*recordLine]{into.lost, into.mended}
 	var names [2][]figures.Kind
-	for k, r := range []*figures.Reservoir[*recordLine]{into.lost, into.mended} {
-		if err := d.Decode(&names[k]); err != nil {
-			return bad(err)
+	for k := range all {
+		if err := r.next(&names[k]); err != nil {
+			return r.first(err)
 		}
 		for _, name := range names[k] {
-			r.At(name)
+			all[k].At(name)
 		}
 	}
-	for n := 3; ; n++ {
+	for {
 		l := &recordLine{}
-		if err := d.Decode(l); errors.Is(err, io.EOF) {
+		if err := r.next(l); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return bad(fmt.Errorf("line %d: %w", n, err))
+			return err
 		}
 		if each != nil {
 			each(l)
 		}
-		for k, r := range []*figures.Reservoir[*recordLine]{into.lost, into.mended} {
-			for _, number := range [][]int{l.Lost, l.Mended}[k] {
-				if number < 0 || number >= len(names[k]) {
-					return bad(fmt.Errorf("line %d: kind %d of %d", n, number, len(names[k])))
-				}
-				if kept := r.At(names[k][number]); kept != nil && kept.Wants(l.Rank) {
+		for k, numbers := range [2][]int{l.Lost, l.Mended} {
+			if err := r.numbered(numbers, len(names[k])); err != nil {
+				return err
+			}
+			for _, number := range numbers {
+				if kept := all[k].At(names[k][number]); kept != nil && kept.Wants(l.Rank) {
 					kept.Put(l.Rank, l)
 				}
 			}
@@ -100,24 +72,17 @@ func readRecordExamples(root string, i int, into *recordSampler, each func(*reco
 
 // eachReject reads a partition's rejects.
 func eachReject(root string, i int, f func(*rejectLine)) error {
-	path := rejectsPath(i)
-	file, err := openBelow(root, path)
+	r, err := openPacked(root, rejectsPath(i))
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	z, err := zstdio.NewReader(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w: %w", path, turnmill.ErrCorrupt, err)
-	}
-	defer z.Close()
-	d := json.NewDecoder(bufio.NewReader(z))
-	for n := 1; ; n++ {
+	defer r.close()
+	for {
 		l := &rejectLine{}
-		if err := d.Decode(l); errors.Is(err, io.EOF) {
+		if err := r.next(l); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("%s: %w: line %d: %w", path, turnmill.ErrCorrupt, n, err)
+			return err
 		}
 		f(l)
 	}
