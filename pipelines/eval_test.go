@@ -88,6 +88,9 @@ func TestEvalAsks(t *testing.T) {
 	if s.Rows != rows || s.States[scored] < rows/2 || s.States["judge_failed"] == 0 || s.States["judge_failed"]+s.States["judge_unparsable"]+s.States[scored] != rows {
 		t.Fatalf("states %v", s.States)
 	}
+	if len(s.Domains) != 7 || s.Domains[0].Rows != (rows+6)/7 || s.Domains[6].Domain != turnmill.DomainOS {
+		t.Errorf("domains %+v", s.Domains)
+	}
 	if s.Answers.Attempts["unparsable"] == 0 || s.Answers.Usage.Prompt == 0 {
 		t.Fatalf("no second attempt was needed: %+v", s.Answers)
 	}

@@ -112,7 +112,7 @@ func (e *evaluation) ask(ctx context.Context) error {
 	}
 	journal := e.journals.scores
 	client.Charge(journal.Spent())
-	for attempt := range o.Attempts {
+	for attempt := range o.Attempts { // each: a run that was stopped among the last ones has none to ask before them
 		down := ""
 		account, err := client.Ask(ctx, endpoint.Job{Kind: kindScore, Journal: journal, RetryFailed: o.Ask.Retry}, e.missing(ctx, attempt), func(r turnmill.Reply) error {
 			switch reason := endpoint.ReasonOf(r.Error); {
@@ -130,8 +130,6 @@ func (e *evaluation) ask(ctx context.Context) error {
 			return err
 		case down != "":
 			return fmt.Errorf("the endpoint does not answer: %s; what it has answered is kept: run the same command again when it is up", down)
-		case account.Requests == 0 && attempt > 0:
-			return nil
 		}
 	}
 	return nil

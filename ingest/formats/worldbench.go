@@ -64,8 +64,9 @@ func whole(name string, n int) member {
 func (w *worldBench) domain(v jsonscan.Value) turnmill.Domain {
 	name := v.Str(&w.out.arena)
 	name = name[strings.LastIndexByte(name, '/')+1:]
-	if d := turnmill.Domain(name); slices.Contains(turnmill.Domains(), d) {
-		return d
+	domains := turnmill.Domains()
+	if i := slices.Index(domains, turnmill.Domain(name)); i >= 0 {
+		return domains[i] // which outlives the record
 	}
 	return turnmill.DomainUnknown
 }
