@@ -8,9 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/judge"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/internal/planted"
 	"github.com/turnmill/turnmill/internal/zstdio"
 	"github.com/turnmill/turnmill/stats"
@@ -99,7 +103,7 @@ func endOf(value string) string { return value[len(value)-8:] }
 // TestSecretsGone: of two thousand places no secret is left in rows, turns, rejects, examples and report; a check from
 // the inputs makes the same again; any number of workers gives the same bytes.
 func TestSecretsGone(t *testing.T) {
-	dir, secrets := plantedCorpus(t)
+	dir, made := plantedCorpus(t)
 	for _, pipeline := range []string{"cpt", "audit"} {
 		o := options(t, dir)
 		o.Pipeline, o.Filters, o.Workers = pipeline, []string{"none"}, 1
@@ -110,7 +114,7 @@ func TestSecretsGone(t *testing.T) {
 		}
 		all := everything(t, &o, rows)
 		left := 0
-		for _, p := range secrets {
+		for _, p := range made {
 			if strings.Contains(all, endOf(p.Value)) && !strings.Contains(p.Value, "\n") {
 				if left++; left < 5 {
 					at := strings.Index(all, endOf(p.Value))
@@ -119,7 +123,7 @@ func TestSecretsGone(t *testing.T) {
 			}
 		}
 		if left > 0 {
-			t.Errorf("%s: %d of %d secrets are left", pipeline, left, len(secrets))
+			t.Errorf("%s: %d of %d secrets are left", pipeline, left, len(made))
 		}
 		if !strings.Contains(all, "REDACTED.github-pat.1") || m.Counts.Secrets["terminal"]["github-pat"] < 100 || m.Counts.Secrets["knowledge"] == nil {
 			t.Errorf("%s: counts %v", pipeline, m.Counts.Secrets)
@@ -144,7 +148,7 @@ func allOf(counts map[string]int64) (n int64) {
 // TestSecretModes: report counts what scrub does and leaves rows as off has them, which counts nothing; another mode
 // is another plan.
 func TestSecretModes(t *testing.T) {
-	dir, secrets := plantedCorpus(t)
+	dir, made := plantedCorpus(t)
 	o := options(t, dir)
 	o.Filters = []string{"none"}
 	runs := map[string]*Manifest{}
@@ -153,8 +157,8 @@ func TestSecretModes(t *testing.T) {
 		x := with(t, o, func(o *Options) { o.Secrets = mode })
 		runs[mode] = mustRun(t, x)
 		sums[mode] = trainFiles(digest(t, x.Output))
-		if mode != "scrub" && !strings.Contains(everything(t, &x, runs[mode]), endOf(secrets[0].Value)) {
-			t.Errorf("%s: the text of %s is gone", mode, secrets[0].Kind)
+		if mode != "scrub" && !strings.Contains(everything(t, &x, runs[mode]), endOf(made[0].Value)) {
+			t.Errorf("%s: the text of %s is gone", mode, made[0].Kind)
 		}
 		mustCheck(t, x)
 		if other := "off"; mode != other {
@@ -203,5 +207,35 @@ func TestSecretsIngest(t *testing.T) {
 	var a, b struct{ ID string }
 	if json.Unmarshal([]byte(once), &a) != nil || json.Unmarshal([]byte(off), &b) != nil || a.ID == b.ID || !strings.Contains(off, p.Value) {
 		t.Errorf("ids %q and %q: want two", a.ID, b.ID)
+	}
+}
+
+// answered is an answerSource that gives the same replies to every question.
+type answered []turnmill.Reply
+
+func (a answered) rollouts(*question) ([]turnmill.Reply, int, error) {
+	return slices.Clone(a), len(a), nil
+}
+
+func (a answered) judgements(*question, judge.ID, ...*turnmill.Reply) ([]turnmill.Reply, int, error) {
+	return slices.Clone(a), len(a), nil
+}
+
+// TestSecretsOfAnswers: what models and judges have answered is scrubbed in text, reasoning and error, and not in the
+// modes that leave texts.
+func TestSecretsOfAnswers(t *testing.T) {
+	p := planted.Corpus()[0]
+	given := answered{{Text: p.Text, Reasoning: "it is " + p.Value, Error: "401 for " + p.Value}}
+	for mode, gone := range map[secrets.Mode]bool{secrets.Scrub: true, secrets.Report: false, secrets.Off: false} {
+		s := scrubbed{given, secrets.New(mode)}
+		rolled, _, _ := s.rollouts(nil)
+		judged, _, _ := s.judgements(nil, judge.ID{})
+		for _, r := range []turnmill.Reply{rolled[0], judged[0]} {
+			for _, text := range []string{r.Text, r.Reasoning, r.Error} {
+				if strings.Contains(text, p.Value) == gone {
+					t.Errorf("%s: %q", mode, text)
+				}
+			}
+		}
 	}
 }
