@@ -44,6 +44,25 @@ func DrawValidation(seed, id string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(sum[:0]))
 }
 
+// DrawShuffle returns the number in [0, 2^64) that orders the rows of a shuffled split: the first eight bytes, big
+// endian, of
+//
+//	SHA-256( "shuffle" 0x00 seed 0x00 id 0x00 window )     window in decimal digits
+//
+// id is the trajectory's or document's, suffix included, and window counts its rows from 0; of an SFT set id is the
+// query's, and window 0.
+func DrawShuffle(seed, id string, window int64) uint64 {
+	h := sha256.New()
+	h.Write([]byte("shuffle\x00"))
+	h.Write(bytesOf(seed))
+	h.Write([]byte{0})
+	h.Write(bytesOf(id))
+	var end [21]byte
+	h.Write(strconv.AppendInt(end[:1], window, 10))
+	var sum [sha256.Size]byte
+	return binary.BigEndian.Uint64(h.Sum(sum[:0]))
+}
+
 // draw hashes seed, a zero byte, id, and end, which begins with the second zero byte. The hash stays on the
 // stack and the texts are lent, so nothing is allocated.
 func draw(seed, id string, end []byte) uint64 {

@@ -55,7 +55,7 @@ func (p *Plan) tokens() bool { return p.Tokenizer.SHA256 != "" }
 // rowless gives what speaks of files of rows the one value that a run without them has.
 func (c *Config) rowless(mode string) {
 	d := DefaultOptions()
-	c.Profile, c.ShardBytes, c.Validation, c.KeepThought = d.Profile, d.ShardBytes, d.Validation, d.KeepThought
+	c.Profile, c.ShardBytes, c.Validation, c.Shuffle, c.KeepThought = d.Profile, d.ShardBytes, d.Validation, d.Shuffle, d.KeepThought
 	if mode == mask.ModeWeight.String() {
 		c.Profile = "weighted"
 	}

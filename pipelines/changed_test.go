@@ -63,7 +63,7 @@ func TestInputChanges(t *testing.T) {
 				for _, r := range ranges {
 					reads = reads || s.plan.Inputs[r.Input].Path == "0/swe.jsonl"
 				}
-				if got := committed(o.Output, s.planSum, i); reads && got != nil {
+				if got := (&done{root: o.Output, planSum: s.planSum}).commit(i); reads && got != nil {
 					t.Errorf("partition %d is committed and has read the file", i)
 				}
 			}

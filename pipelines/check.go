@@ -61,7 +61,9 @@ type checker struct {
 	mode    mask.Mode
 	copied  turnmill.Ratio // of lines, in mode changed
 	profile arrow.Profile
-	ends    [2]int32 // the tokens that end actions and observations, as the first turn that was seen has them; -1 before
+	ordered []FileSum // of shuffled rows, as the manifest has them
+	rows    *rowsAt   // so; nil where rows are not shuffled
+	ends    [2]int32  // the tokens that end actions and observations, as the first turn that was seen has them; -1 before
 }
 
 func (c *checker) fault(path, format string, args ...any) {
@@ -102,8 +104,12 @@ func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
 		return nil, err
 	}
 	c.limit()
+	defer func() { c.rows.close() }()
 	if err := c.sums(ctx); err != nil {
 		return nil, err
+	}
+	if c.rows != nil && !c.lacksOrdered() {
+		c.shuffledShards(ctx)
 	}
 	for i := range c.commits {
 		if ctx.Err() != nil {
@@ -111,6 +117,11 @@ func Check(ctx context.Context, o CheckOptions) (*CheckReport, error) {
 		}
 		if c.commits[i] != nil && !c.full() && !c.lacks(c.commits[i]) {
 			c.partition(ctx, i)
+		}
+	}
+	if c.rows != nil && len(c.faults) == 0 && ctx.Err() == nil {
+		if err := c.draws(ctx); err != nil {
+			c.faults = append(c.faults, err)
 		}
 	}
 	if ctx.Err() != nil {
@@ -148,7 +159,7 @@ var ofPartition = regexp.MustCompile(`^(?:commits|turns|rejects|examples|queries
 func (c *checker) remedy() string {
 	again := "give the same turnmill " + c.plan.Pipeline + " command again"
 	var commits []string
-	plan, others, stray := false, false, false
+	plan, others, stray, ordered := false, false, false, false
 	for _, err := range c.faults {
 		text := err.Error()
 		_, inputs := err.(otherInputs)
@@ -159,7 +170,9 @@ func (c *checker) remedy() string {
 			plan = true
 		case strings.HasSuffix(text, noCommit):
 			stray = true
-		case at == nil, strings.HasPrefix(text, "commits/") && slices.Contains(c.lost, "commits/p"+at[1]+".json"):
+		case c.plan.Config.Shuffle && !c.isLost(err):
+			ordered = true
+		case at == nil, c.plan.Config.Shuffle, strings.HasPrefix(text, "commits/") && slices.Contains(c.lost, "commits/p"+at[1]+".json"):
 			others = true
 		case !slices.Contains(commits, "commits/p"+at[1]+".json"):
 			commits = append(commits, "commits/p"+at[1]+".json")
@@ -168,6 +181,8 @@ func (c *checker) remedy() string {
 	switch {
 	case plan:
 		return "to mend it: " + again + " with --restart, which does all of it anew"
+	case ordered:
+		return fmt.Sprintf("to mend it: delete manifest.json in %s and %s, which does its partitions anew and shuffles their rows again", c.root, again)
 	case len(commits) > 0:
 		slices.Sort(commits)
 		return fmt.Sprintf("to mend it: delete %s in %s and %s, which does those partitions anew; with --restart, all of them", strings.Join(commits, ", "), c.root, again)
@@ -179,12 +194,17 @@ func (c *checker) remedy() string {
 	return ""
 }
 
+func (c *checker) isLost(err error) bool {
+	_, lost := err.(lostFile)
+	return lost
+}
+
 // noCommit ends the fault of a file that is nobody's.
 const noCommit = "no commit names it"
 
 // lacks tells whether a file of a commit is missing.
 func (c *checker) lacks(commit *Commit) bool {
-	return slices.ContainsFunc(commit.Files, func(f FileSum) bool { return slices.Contains(c.lost, f.Path) })
+	return c.lacksOrdered() || slices.ContainsFunc(commit.Files, func(f FileSum) bool { return slices.Contains(c.lost, f.Path) })
 }
 
 // open reads plan, manifest and commits.
@@ -236,6 +256,9 @@ func (c *checker) open() error {
 			break
 		}
 	}
+	if c.plan.Config.Shuffle {
+		return c.openOrdered()
+	}
 	return nil
 }
 
@@ -280,22 +303,22 @@ func (c *checker) same(path string, want []byte) bool {
 	return err == nil && bytes.Equal(got, want)
 }
 
-// sums compares size and SHA-256 of every file that a commit names, and finds files that none names.
+// sums compares size and SHA-256 of every file that a commit names, or the manifest of shuffled rows, and finds files
+// that none names.
 func (c *checker) sums(ctx context.Context) error {
 	known := map[string]bool{}
+	files := slices.Clone(c.ordered)
 	if c.plan.Scan != nil {
-		if err := c.compareSums(ctx, c.plan.Scan.Files, known); err != nil {
-			return err
-		}
+		files = append(files, c.plan.Scan.Files...)
 	}
 	for _, commit := range c.commits {
-		if commit == nil {
-			continue
+		if commit != nil {
+			known[commitPath(commit.Partition)] = true
+			files = append(files, c.filesOf(commit)...)
 		}
-		known[commitPath(commit.Partition)] = true
-		if err := c.compareSums(ctx, commit.Files, known); err != nil {
-			return err
-		}
+	}
+	if err := c.compareSums(ctx, files, known); err != nil {
+		return err
 	}
 	if !slices.Contains(c.commits, nil) {
 		c.strays(known)
@@ -351,7 +374,7 @@ func (c *checker) strays(known map[string]bool) {
 			switch {
 			case known[path], strings.HasPrefix(e.Name(), "."):
 			case isSplit && (strings.HasPrefix(e.Name(), "cache-") || strings.HasPrefix(e.Name(), "tmp")):
-			case hasSplit && (e.Name() == "state.json" || e.Name() == "dataset_info.json" || path == emptyPath(dir) && c.noShards(dir)):
+			case hasSplit && (e.Name() == "state.json" || e.Name() == "dataset_info.json" || path == c.plan.Config.emptyPath(dir) && c.noShards(dir)):
 			default:
 				c.fault(path, noCommit)
 			}
@@ -360,6 +383,9 @@ func (c *checker) strays(known map[string]bool) {
 }
 
 func (c *checker) noShards(name string) bool {
+	if c.plan.Config.Shuffle {
+		return !slices.ContainsFunc(c.ordered, func(f FileSum) bool { return strings.HasPrefix(f.Path, name+"/") })
+	}
 	for _, commit := range c.commits {
 		if commit == nil {
 			return false
@@ -388,7 +414,7 @@ func (c *checker) merge(ctx context.Context) {
 	if duplicates.count > 0 {
 		c.report.Notes = append(c.report.Notes, fmt.Sprintf("note: %d trajectories or documents have an id that came before; the first is %q", duplicates.count, duplicates.first))
 	}
-	_, files, err := merged(ctx, c.root, c.plan, c.planSum, c.commits, duplicates.count)
+	_, files, err := merged(ctx, c.root, c.plan, c.planSum, c.commits, c.ordered, duplicates.count)
 	if err != nil {
 		c.faults = append(c.faults, err)
 		return

@@ -71,7 +71,7 @@ func (c *checker) partition(ctx context.Context, i int) {
 		p.decoded += l.Records.In
 	}
 	for _, f := range commit.Files {
-		if s, ok := splitOf(f.Path); ok {
+		if s, ok := splitOf(unstaged(f.Path)); ok {
 			p.shards[s].left = append(p.shards[s].left, f.Path)
 		}
 	}
@@ -84,6 +84,11 @@ func (c *checker) partition(ctx context.Context, i int) {
 	p.samples.close()
 	if err != nil && !errors.Is(err, errApart) {
 		c.faults = append(c.faults, err)
+	}
+	if err == nil && c.plan.Config.Shuffle && len(c.faults) == before {
+		if err := p.takenApart(ctx, i); err != nil {
+			c.faults = append(c.faults, err)
+		}
 	}
 	if len(c.faults) > before {
 		return // accounts of damaged files mean nothing
@@ -181,8 +186,12 @@ func (p *partitionCheck) ordinals(path string) {
 
 // fileRows compares the number of rows of a file with the commit's.
 func (p *partitionCheck) fileRows(path string, rows int64) {
+	staged := p.plan.staged(path)
+	if p.commit.Plan == "" { // of all shuffled rows
+		staged = path
+	}
 	for _, f := range p.commit.Files {
-		if f.Path == path {
+		if f.Path == staged || f.Path == path {
 			if f.Rows != rows {
 				p.fault(path, "%s, the commit says %s", stats.Counted(rows, "row", "rows"), stats.Thousands(f.Rows))
 			}

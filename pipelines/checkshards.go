@@ -21,9 +21,11 @@ import (
 type shardCheck struct {
 	left  []string // in order, those not opened yet
 	name  string   // of the open one
-	shard *arrow.Reader
+	shard rowSource
+	seen  int64 // rows of it
 	file  *os.File
 	row   *arrow.Row // the row that the next placed turn may stand in
+	at    place      // of the row
 	next  int32      // first token of it that no turn has claimed
 	marks []bool     // tokens of it that a turn says are trained
 
@@ -31,21 +33,36 @@ type shardCheck struct {
 	sum    hash.Hash
 	broken bool  // a row of the open shard cannot be written
 	size   int64 // of the shard before, as it was when its next row went elsewhere; -1 for the first
+
+	wanted place     // where the turn at hand stands, among shuffled rows; "": no turn is
+	memory arrow.Row // of such a row
+}
+
+// rowSource gives the rows of a shard, and io.EOF.
+type rowSource interface {
+	Next() (*arrow.Row, error)
 }
 
 // advance goes on to the row that a turn says it stands in; rows in between would be nobody's.
 func (p *partitionCheck) advance(t *stats.TurnRow, at func(string, ...any)) error {
-	if p.row != nil && p.name == t.Shard && p.row.Number == t.Row {
+	here := place{t.Shard, t.Row}
+	if p.row != nil && p.at == here {
 		return nil
 	}
 	p.endRow()
+	if p.rows != nil && !p.rows.shards[t.Shard] {
+		at("it says %s, and there is no such shard", t.Shard)
+		return errApart
+	}
+	p.wanted = here
 	if err := p.nextRow(); err != nil {
 		return err
 	}
-	if p.row == nil || p.name != t.Shard || p.row.Number != t.Row {
+	p.wanted = place{}
+	if p.row == nil || p.at != here {
 		where := "nowhere"
 		if p.row != nil {
-			where = fmt.Sprintf("%s row %d", p.name, p.row.Number)
+			where = fmt.Sprintf("%s row %d", p.at.shard, p.at.row)
 		}
 		p.row = nil
 		at("it says %s row %d; the next row is %s", t.Shard, t.Row, where)
@@ -71,7 +88,10 @@ func (p *partitionCheck) nextRow() error {
 		}
 		row, err := p.shard.Next()
 		if err == nil {
-			p.row, p.next = row, 0
+			p.row, p.next, p.at = row, 0, place{p.name, row.Number}
+			if p.seen++; p.wanted.shard != "" && p.rows != nil {
+				p.at = p.wanted
+			}
 			p.marks = append(p.marks[:0], make([]bool, len(row.IDs))...)
 			p.rowItself()
 			return nil
@@ -79,7 +99,7 @@ func (p *partitionCheck) nextRow() error {
 		if !errors.Is(err, io.EOF) {
 			return err
 		}
-		p.fileRows(p.name, p.shard.Facts().Rows)
+		p.fileRows(p.name, p.seen)
 		if err := p.endShard(); err != nil {
 			return err
 		}
@@ -87,7 +107,11 @@ func (p *partitionCheck) nextRow() error {
 }
 
 func (p *partitionCheck) openShard() (err error) {
-	p.name, p.left = p.left[0], p.left[1:]
+	p.name, p.left, p.seen = p.left[0], p.left[1:], 0
+	if p.name != unstaged(p.name) {
+		p.shard = &apartRows{rowsAt: p.rows, name: p.name, left: p.commit.rowsOf(p.name), wanted: &p.wanted, row: &p.memory}
+		return p.startAgain()
+	}
 	if p.file, err = os.Open(filepath.Join(p.root, filepath.FromSlash(p.name))); err != nil {
 		return err
 	}
@@ -98,6 +122,11 @@ func (p *partitionCheck) openShard() (err error) {
 	if p.shard, err = arrow.NewReader(p.file, info.Size(), p.name, p.profile); err != nil {
 		return err
 	}
+	return p.startAgain()
+}
+
+// startAgain begins to write the open shard once more.
+func (p *partitionCheck) startAgain() (err error) {
 	p.sum, p.broken = sha256.New(), false
 	if p.again != nil {
 		p.again.Reset(p.sum)
@@ -113,7 +142,9 @@ func (p *partitionCheck) endShard() error {
 	if err := p.again.Close(); err != nil {
 		return err
 	}
-	if !p.broken && hex.EncodeToString(p.sum.Sum(nil)) != p.sumOf(p.name) {
+	if same := hex.EncodeToString(p.sum.Sum(nil)) == p.sumOf(p.name); !p.broken && !same && p.name != unstaged(p.name) {
+		p.fault(commitPath(p.commit.Partition), "the shuffled rows of its turns do not give the bytes of %s back", p.name)
+	} else if !p.broken && !same {
 		p.fault(p.name, "its rows are in other batches, or between other bytes, than turnmill writes")
 	}
 	p.closeShard()
@@ -138,11 +169,11 @@ func (p *partitionCheck) rowItself() {
 		}
 	}
 	if len(r.IDs) > p.plan.Config.SeqLen {
-		p.fault(p.name, "row %d: %d tokens, --seq-len %d", r.Number, len(r.IDs), p.plan.Config.SeqLen)
+		p.fault(p.at.shard, "row %d: %d tokens, --seq-len %d", r.Number, len(r.IDs), p.plan.Config.SeqLen)
 	}
 	row := turnmill.Row{IDs: r.IDs, Labels: r.Labels, Weights: r.Weights}
 	if err := arrow.CheckRow(&row, p.profile, p.plan.Tokenizer.Vocabulary); err != nil {
-		p.fault(p.name, "row %d: %v", r.Number, err)
+		p.fault(p.at.shard, "row %d: %v", r.Number, err)
 		p.broken = true
 	}
 	if p.broken {
@@ -150,13 +181,14 @@ func (p *partitionCheck) rowItself() {
 	}
 	need, limit := rowBytes(p.profile, len(r.IDs)), p.plan.Config.ShardBytes
 	switch first := p.again.Rows() == 0; {
+	case p.name != p.at.shard: // it stands elsewhere now, and that shard has been measured
 	case first && p.size >= 0 && p.size+need <= limit:
-		p.fault(p.name, "its first row has room in the shard before, with --shard-bytes %d", limit)
+		p.fault(p.at.shard, "its first row has room in the shard before, with --shard-bytes %d", limit)
 	case !first && p.again.Size()+need > limit:
-		p.fault(p.name, "row %d: the shard is longer than --shard-bytes %d", r.Number, limit)
+		p.fault(p.at.shard, "row %d: the shard is longer than --shard-bytes %d", r.Number, limit)
 	}
 	if err := p.again.Append(&row); err != nil {
-		p.fault(p.name, "row %d: %v", r.Number, err)
+		p.fault(p.at.shard, "row %d: %v", r.Number, err)
 		p.broken = true
 	}
 }
@@ -168,7 +200,7 @@ func (p *partitionCheck) endRow() {
 	}
 	for i, l := range p.row.Labels {
 		if (l != turnmill.IgnoreIndex) != p.marks[i] {
-			p.fault(p.name, "row %d: the label of token %d is %d, its turn says trained %v", p.row.Number, i, l, p.marks[i])
+			p.fault(p.at.shard, "row %d: the label of token %d is %d, its turn says trained %v", p.row.Number, i, l, p.marks[i])
 			break
 		}
 	}

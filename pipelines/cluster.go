@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options, partition int) error {
 	if n := len(p.Partitions); partition < 0 || partition >= n {
 		return &UsageError{fmt.Errorf("--partition %d: the plan has %d, counted from 0", partition, n)}
 	}
-	if committed(o.Output, planSum, partition) != nil {
+	if done := p.done(o.Output, planSum); done.commit(partition) != nil {
 		o.logger().Info("partition is committed already", "partition", partition)
 		return nil
 	}
@@ -91,13 +91,14 @@ func Merge(ctx context.Context, o Options) (*Manifest, error) {
 		return nil, err
 	}
 	if p.streams() {
-		if err := streamEnded(o.Output, p.Pipeline, planSum); err != nil {
+		if err := streamEnded(o.Output, p, planSum); err != nil {
 			return nil, err
 		}
 	}
 	var missing []int
+	done := p.done(o.Output, planSum)
 	for i := range p.Partitions {
-		if committed(o.Output, planSum, i) == nil {
+		if done.commit(i) == nil {
 			missing = append(missing, i)
 		}
 	}
@@ -116,8 +117,9 @@ func Merge(ctx context.Context, o Options) (*Manifest, error) {
 func unfinished(root string, p *Plan) error {
 	_, sum := p.Encode()
 	var missing []int
+	done := p.done(root, sum)
 	for i := range p.Partitions {
-		if committed(root, sum, i) == nil {
+		if done.commit(i) == nil {
 			missing = append(missing, i)
 		}
 	}
@@ -132,11 +134,12 @@ func unfinished(root string, p *Plan) error {
 }
 
 // streamEnded makes sure that standard input is committed up to its end.
-func streamEnded(root, pipeline, planSum string) error {
+func streamEnded(root string, p *Plan, planSum string) error {
+	done := p.done(root, planSum)
 	for i := 0; ; i++ {
-		switch c := committed(root, planSum, i); {
+		switch c := done.commit(i); {
 		case c == nil:
-			return fmt.Errorf("%s: standard input was not read to its end, or partition %d has lost a file; feed the same bytes to turnmill %s", root, i, pipeline)
+			return fmt.Errorf("%s: standard input was not read to its end, or partition %d has lost a file; feed the same bytes to turnmill %s", root, i, p.Pipeline)
 		case c.Last:
 			return nil
 		}

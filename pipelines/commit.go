@@ -50,7 +50,7 @@ func shardPath(of split, i, n int) string {
 func (c *Commit) names(p *Plan) []string {
 	var shards [len(splitNames)]int
 	for _, f := range c.Files {
-		if s, ok := splitOf(f.Path); ok {
+		if s, ok := splitOf(unstaged(f.Path)); ok {
 			shards[s]++
 		}
 	}
@@ -70,7 +70,20 @@ func (c *Commit) names(p *Plan) []string {
 	if p.prompts() {
 		names = append(names, promptsPath(c.Partition))
 	}
+	for i := range names {
+		names[i] = p.staged(names[i])
+	}
 	return names
+}
+
+// rowsOf returns the rows that a commit has of a file.
+func (c *Commit) rowsOf(path string) int64 {
+	for _, f := range c.Files {
+		if f.Path == path {
+			return f.Rows
+		}
+	}
+	return 0
 }
 
 // readCommit reads the commit of partition i below root. It is fs.ErrNotExist when there is none, and
@@ -107,15 +120,6 @@ func (c *Commit) valid(root, plan string) bool {
 		}
 	}
 	return true
-}
-
-// committed returns the valid commit of partition i, or nil when it has to be run.
-func committed(root, plan string, i int) *Commit {
-	c, err := readCommit(root, i)
-	if err != nil || !c.valid(root, plan) {
-		return nil
-	}
-	return c
 }
 
 // ThresholdError says that a run is done, whole, and that a rate was passed: exit code 3.

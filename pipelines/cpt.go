@@ -53,7 +53,7 @@ func CPT(ctx context.Context, o Options) (*Manifest, error) {
 
 // finish merges, and returns the manifest with what of the thresholds was passed.
 func finish(ctx context.Context, o *Options, p *Plan, planSum string) (*Manifest, error) {
-	m, err := merge(ctx, o.Output, o.sink(), p, planSum)
+	m, err := merge(ctx, o, p, planSum)
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +172,9 @@ func runAll(ctx context.Context, o *Options, s *setup, window int64) error {
 		return runStream(ctx, o, s, window)
 	}
 	var todo []int
+	done := s.plan.done(o.Output, s.planSum)
 	for i := range s.plan.Partitions {
-		if committed(o.Output, s.planSum, i) == nil {
+		if done.commit(i) == nil {
 			todo = append(todo, i)
 		}
 	}

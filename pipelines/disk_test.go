@@ -42,6 +42,14 @@ func (d *faultyDisk) create(name string) (diskFile, error) {
 	return faultyFile{f, d}, err
 }
 
+func (d *faultyDisk) scratch(name string) (diskFile, error) {
+	if err := d.operation("open", name); err != nil {
+		return nil, err
+	}
+	f, err := d.machine.scratch(name)
+	return faultyFile{f, d}, err
+}
+
 func (d *faultyDisk) rename(from, to string) error {
 	if err := d.operation("rename", from); err != nil {
 		return err

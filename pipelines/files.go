@@ -46,9 +46,15 @@ const tempSuffix = ".tmp"
 
 // disk is what of a file system a run writes through.
 type disk interface {
-	create(name string) (diskFile, error) // new, for writing; fs.ErrExist when there is one
+	fileMaker
 	rename(from, to string) error
 	syncDir(name string) error
+}
+
+// fileMaker makes new files for writing; fs.ErrExist when there is one.
+type fileMaker interface {
+	create(name string) (diskFile, error)
+	scratch(name string) (diskFile, error) // of what this process soon reads again
 }
 
 type diskFile interface {
@@ -61,11 +67,17 @@ type diskFile interface {
 type machine struct{}
 
 func (machine) create(name string) (diskFile, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := create(name)
 	if err != nil {
 		return nil, err
 	}
 	return newDiskFile(f), nil
+}
+
+func (machine) scratch(name string) (diskFile, error) { return create(name) }
+
+func create(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 func (machine) rename(from, to string) error { return os.Rename(from, to) }
@@ -73,7 +85,7 @@ func (machine) rename(from, to string) error { return os.Rename(from, to) }
 func (machine) syncDir(name string) error { return fsync.Dir(name) }
 
 // sink returns where the run's files go.
-func (o *Options) sink() sink {
+func (o *Options) sink() dirSink {
 	if o.disk != nil {
 		return dirSink{o.Output, o.disk}
 	}
@@ -101,7 +113,7 @@ func (s dirSink) create(path string) (sinkFile, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return nil, fmt.Errorf("%w; try another --output, or make room", err)
 	}
-	f, err := s.createTemp(name)
+	f, err := createTemp(name, s.disk.create)
 	if err != nil {
 		return nil, unwritten(path, err)
 	}
@@ -109,10 +121,10 @@ func (s dirSink) create(path string) (sinkFile, error) {
 }
 
 // createTemp creates an unfinished file beside name, under a name that no other process has.
-func (s dirSink) createTemp(name string) (diskFile, error) {
+func createTemp(name string, create func(string) (diskFile, error)) (diskFile, error) {
 	for n := 0; ; n++ {
 		temp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d-%d%s", filepath.Base(name), os.Getpid(), n, tempSuffix))
-		f, err := s.disk.create(temp)
+		f, err := create(temp)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
@@ -240,6 +252,9 @@ func (s compareSink) fault(path, format string, args ...any) {
 }
 
 func (s compareSink) create(path string) (sinkFile, error) {
+	if path != unstaged(path) { // gone since its rows were shuffled: the commit has its sum
+		return nullSink{}.create(path)
+	}
 	c := &compareFile{compareSink: s, path: path, sum: sha256.New()}
 	f, err := os.Open(filepath.Join(s.root, filepath.FromSlash(path)))
 	if err != nil {

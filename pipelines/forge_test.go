@@ -27,6 +27,7 @@ type forger struct {
 	root    string
 	plan    *Plan
 	commits []*Commit
+	ordered []FileSum // of shuffled rows
 	profile arrow.Profile
 }
 
@@ -47,6 +48,13 @@ func forge(t *testing.T, from string) *forger {
 		f.commits = append(f.commits, c)
 	}
 	f.profile, _ = arrow.ParseProfile(f.plan.Config.Profile)
+	if f.plan.Config.Shuffle {
+		m, err := readManifest(f.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.ordered = shuffledOf(m)
+	}
 	return f
 }
 
@@ -60,18 +68,10 @@ func (f *forger) sign() {
 	write(f.t, f.path("plan.json"), data)
 	for i, c := range f.commits {
 		c.Plan = planSum
-		for k := range c.Files {
-			sum, err := sumFile(f.path(c.Files[k].Path))
-			if os.IsNotExist(err) {
-				continue
-			}
-			if err != nil {
-				f.t.Fatal(err)
-			}
-			c.Files[k].Bytes, c.Files[k].SHA256 = sum.Bytes, sum.SHA256
-		}
+		f.sum(c.Files)
 		write(f.t, f.path(commitPath(i)), encodeJSON(c))
 	}
+	f.sum(f.ordered)
 	files, err := f.merged(planSum)
 	if err != nil {
 		f.t.Logf("the old manifest stands: %v", err)
@@ -79,6 +79,21 @@ func (f *forger) sign() {
 	}
 	for _, file := range files {
 		write(f.t, f.path(file.path), file.data)
+	}
+}
+
+// sum makes the sums of files right that are there.
+func (f *forger) sum(files []FileSum) {
+	f.t.Helper()
+	for k := range files {
+		sum, err := sumFile(f.path(files[k].Path))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		files[k].Bytes, files[k].SHA256 = sum.Bytes, sum.SHA256
 	}
 }
 
@@ -97,16 +112,20 @@ func (f *forger) merged(planSum string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, files, err := merged(context.Background(), f.root, f.plan, planSum, f.commits, duplicates.count)
+	_, files, err := merged(context.Background(), f.root, f.plan, planSum, f.commits, f.ordered, duplicates.count)
 	return files, err
 }
 
 // setRows says in the commit that a file holds n rows.
 func (f *forger) setRows(name string, n int64) {
+	lists := [][]FileSum{f.ordered}
 	for _, c := range f.commits {
-		for k := range c.Files {
-			if c.Files[k].Path == name {
-				c.Files[k].Rows = n
+		lists = append(lists, c.Files)
+	}
+	for _, files := range lists {
+		for k := range files {
+			if files[k].Path == name {
+				files[k].Rows = n
 			}
 		}
 	}

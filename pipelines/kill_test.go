@@ -55,8 +55,14 @@ func TestPitfallB34Kill(t *testing.T) {
 // kill starts a run in a process of its own and kills that after some outcomes.
 func kill(t *testing.T, corpus, output string, after int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
-	cmd.Env = append(os.Environ(), killCorpus+"="+corpus, killOutput+"="+output)
+	killAs(t, "^TestKilled$", []string{killCorpus + "=" + corpus, killOutput + "=" + output}, after)
+}
+
+// killAs starts a test in a process of its own and kills that after so many lines that say outcome.
+func killAs(t *testing.T, test string, env []string, after int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run="+test)
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

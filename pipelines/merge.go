@@ -54,9 +54,11 @@ type InputRange struct {
 	SHA256 string `json:"sha256"`
 }
 
-// merge makes the files that speak of the whole run. It is a pure function of plan and commits, but for the count
-// of duplicate ids and an audit's report, which come from the turns tables and the examples.
-func merge(ctx context.Context, root string, to sink, p *Plan, planSum string) (*Manifest, error) {
+// merge shuffles the rows where the plan says so, and makes the files that speak of the whole run. Those are a pure
+// function of plan and commits, but for the sums of shuffled files, the count of duplicate ids and an audit's report,
+// which come from the turns tables and the examples.
+func merge(ctx context.Context, o *Options, p *Plan, planSum string) (*Manifest, error) {
+	root, to := o.Output, o.sink()
 	if old, err := readPlan(root); err != nil {
 		return nil, fmt.Errorf("%s: the plan of this run is gone: %w; run the same command with --restart", root, err)
 	} else if _, sum := old.Encode(); sum != planSum {
@@ -66,21 +68,32 @@ func merge(ctx context.Context, root string, to sink, p *Plan, planSum string) (
 	if err != nil {
 		return nil, err
 	}
+	done := p.done(root, planSum)
 	for i, c := range commits {
-		if !c.valid(root, planSum) {
+		if !done.valid(c) {
 			return nil, fmt.Errorf("%s: a file of partition %d was removed or cut while the run went on; run the same command again", root, i)
+		}
+	}
+	if p.Config.Shuffle && done.ordered == nil {
+		if done.ordered, err = shuffle(ctx, o, p, commits); err != nil {
+			return nil, err
 		}
 	}
 	duplicates, err := duplicateIDs(ctx, root, commits)
 	if err != nil {
 		return nil, err
 	}
-	m, files, err := merged(ctx, root, p, planSum, commits, duplicates.count)
+	m, files, err := merged(ctx, root, p, planSum, commits, done.ordered, duplicates.count)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
 		if _, err := writeFile(to, f.path, f.data); err != nil {
+			return nil, err
+		}
+	}
+	if p.Config.Shuffle {
+		if err := removeUnshuffled(root); err != nil {
 			return nil, err
 		}
 	}
@@ -93,8 +106,9 @@ type file struct {
 	data []byte
 }
 
-// merged returns the manifest and the files that merge writes, the manifest last.
-func merged(ctx context.Context, root string, p *Plan, planSum string, commits []*Commit, duplicates int64) (*Manifest, []file, error) {
+// merged returns the manifest and the files that merge writes, the manifest last. ordered are the files of shuffled
+// rows.
+func merged(ctx context.Context, root string, p *Plan, planSum string, commits []*Commit, ordered []FileSum, duplicates int64) (*Manifest, []file, error) {
 	profile, ok := arrow.ParseProfile(p.Config.Profile)
 	if !ok {
 		return nil, nil, fmt.Errorf("plan.json: %w: profile %q", turnmill.ErrCorrupt, p.Config.Profile)
@@ -112,8 +126,9 @@ func merged(ctx context.Context, root string, p *Plan, planSum string, commits [
 		if err := addInputs(m, p, i, c); err != nil {
 			return nil, nil, err
 		}
-		m.Files = append(m.Files, c.Files...)
+		m.Files = append(m.Files, withoutStaged(c.Files)...)
 	}
+	m.Files = append(m.Files, ordered...)
 	var files []file
 	for _, s := range p.splits() {
 		more, err := splitFiles(m, s, profile)
@@ -162,8 +177,9 @@ func splitFiles(m *Manifest, name string, profile arrow.Profile) (files []file, 
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{emptyPath(name), empty})
-		shards = []string{strings.TrimPrefix(emptyPath(name), name+"/")}
+		path := m.Config.emptyPath(name)
+		files = append(files, file{path, empty})
+		shards = []string{strings.TrimPrefix(path, name+"/")}
 	}
 	return append(files,
 		file{name + "/dataset_info.json", arrow.DatasetInfo(profile)},
@@ -171,7 +187,12 @@ func splitFiles(m *Manifest, name string, profile arrow.Profile) (files []file, 
 }
 
 // emptyPath is the shard of a split without rows.
-func emptyPath(name string) string { return fmt.Sprintf("%s/data-p%05d-%05d.arrow", name, 0, 0) }
+func (c *Config) emptyPath(name string) string {
+	if c.Shuffle {
+		return name + "/data-s00000.arrow"
+	}
+	return name + "/data-p00000-00000.arrow"
+}
 
 // manifestOf returns a manifest without counts.
 func manifestOf(p *Plan, planSum string) *Manifest {
@@ -320,8 +341,12 @@ func eachID(root string, i int, f func(id string)) error {
 }
 
 // eachTurn reads a partition's turns table in batches.
-func eachTurn(root string, i int, f func([]stats.TurnRow) error, columns ...string) (err error) {
-	path := turnsPath(i)
+func eachTurn(root string, i int, f func([]stats.TurnRow) error, columns ...string) error {
+	return eachTurnAt(root, turnsPath(i), f, columns...)
+}
+
+// eachTurnAt reads a turns table in batches.
+func eachTurnAt(root, path string, f func([]stats.TurnRow) error, columns ...string) (err error) {
 	file, err := os.Open(filepath.Join(root, filepath.FromSlash(path)))
 	if err != nil {
 		return err

@@ -54,6 +54,7 @@ type Options struct {
 	ShardBytes    int64
 	Limit         int64  // records; 0: all
 	Validation    string // share of trajectories and documents, in decimals
+	Shuffle       bool   // order the rows of each split by a draw of the seed
 	Beyond        string // "on": count what the mask does not look at; "auto": in an audit
 
 	// Decontaminate names files of benchmarks, whose tasks are not to be trained.
@@ -86,6 +87,7 @@ type Options struct {
 	disk      disk                      // nil: the machine's
 	stored    func(io.Reader) io.Reader // nil: none; what ranges of inputs are read through, to fail in tests
 	freeBytes func() (int64, error)     // nil: the disk's
+	buckets   bucketSizes               // zero: those of a run
 }
 
 // Progress is how far a run has come; it is reported by one goroutine.

@@ -83,10 +83,11 @@ func samePlan(o *Options, s *setup) error {
 }
 
 // runParts are the names that a run writes below OUT; clearRun removes them and nothing else.
-var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "validation", "turns", "rejects", "examples", "queries", "replies", "rl", "report.html", "commits", "local.json", "run.log.jsonl", "plan", "plan.json"}
+var runParts = [...]string{"manifest.json", "dataset_dict.json", "train", "validation", "turns", "rejects", "examples", "queries", "replies", "rl", "report.html", "commits",
+	"unshuffled/train", "unshuffled/validation", "unshuffled/turns", "unshuffled/queries", "unshuffled", "local.json", "run.log.jsonl", "plan", "plan.json"}
 
 // ownNames are the patterns of what a run writes into its directories; all else there is somebody's.
-var ownNames = [...]string{"data-p*.arrow", "state.json", "dataset_info.json", "p*.parquet", "p*.jsonl.zst", "r*.jsonl.zst", "p*.json", "p*.bin"}
+var ownNames = [...]string{"data-p*.arrow", "data-s*.arrow", "state.json", "dataset_info.json", "p*.parquet", "p*.jsonl.zst", "r*.jsonl.zst", "p*.json", "p*.bin"}
 
 // clearRun removes a run: the manifest first and the plan last, so that a kill in between leaves nothing
 // that looks whole, and nothing that is not known for a run. What a run has not written stays.

@@ -41,20 +41,20 @@ type partitionWriter struct {
 	places         []place // of the outcome's rows, and of the parts of it that came before
 }
 
-// shardWriter writes the shards of one split.
-type shardWriter struct {
-	arrow *arrow.Writer
-	file  sinkFile // nil between shards
-	done  []FileSum
-}
-
 type place struct {
 	shard string
 	row   int64
 }
 
 func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
+	if p.setup.plan.Config.Shuffle {
+		to = stagedSink{to, p.setup.plan}
+	}
 	w := &partitionWriter{setup: p.setup, pool: p, partition: i, to: to, counts: stats.NewCounts()}
+	for of := range w.shards {
+		w.shards[of] = shardWriter{to: to, path: func(n int) string { return shardPath(split(of), i, n) }, limit: p.setup.plan.Config.ShardBytes,
+			options: arrow.Options{Profile: p.setup.profile, Vocabulary: p.setup.plan.Tokenizer.Vocabulary, Behind: p.behind}, idle: p.shards}
+	}
 	if p.setup.plan.audits() {
 		w.examples = figures.NewReservoir[*sample](mostKinds)
 		w.lostAndMended = newRecordSampler(p.setup.plan.Mask.Seed, mostKinds)
@@ -86,11 +86,9 @@ func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 // abort leaves nothing of what is not committed.
 func (w *partitionWriter) abort() {
 	for i := range w.shards {
-		if s := &w.shards[i]; s.arrow != nil && s.file != nil {
-			s.arrow.Abandon()
-		}
+		w.shards[i].abort()
 	}
-	for _, f := range []sinkFile{w.shards[train].file, w.shards[validation].file, w.turnsFile, w.rejFile} {
+	for _, f := range []sinkFile{w.turnsFile, w.rejFile} {
 		if f != nil {
 			f.abort()
 		}
@@ -140,30 +138,13 @@ func (w *partitionWriter) write(o *outcome) error {
 	return nil
 }
 
-// row counts one row and appends it to the split's current shard, or to a new one when it would grow past the
-// limit.
+// row counts one row and appends it to the split's shards.
 func (w *partitionWriter) row(row *turnmill.Row, to split) (place, error) {
 	w.count(row)
 	if w.setup.plan.audits() {
 		return place{}, nil
 	}
-	s := &w.shards[to]
-	bytes := rowBytes(w.setup.profile, len(row.IDs))
-	if s.file != nil && s.arrow.Rows() > 0 && s.arrow.Size()+bytes > w.setup.plan.Config.ShardBytes {
-		if err := s.end(); err != nil {
-			return place{}, err
-		}
-	}
-	if s.file == nil {
-		if err := w.startShard(s, to); err != nil {
-			return place{}, err
-		}
-	}
-	at := place{shardPath(to, w.partition, len(s.done)), s.arrow.Rows()}
-	if err := s.arrow.Append(row); err != nil {
-		return place{}, fmt.Errorf("%s: %w", at.shard, err)
-	}
-	return at, nil
+	return w.shards[to].put(row)
 }
 
 func (w *partitionWriter) count(row *turnmill.Row) {
@@ -176,62 +157,14 @@ func (w *partitionWriter) count(row *turnmill.Row) {
 	t.Context = t.All - t.Trained
 }
 
-// rowBytes is what a row adds to a shard: 4 bytes a token and an offset in each column.
-func rowBytes(p arrow.Profile, tokens int) int64 {
-	return int64(len(p.Columns())) * 4 * int64(tokens+1)
-}
-
-func (w *partitionWriter) startShard(s *shardWriter, of split) error {
-	f, err := w.to.create(shardPath(of, w.partition, len(s.done)))
-	if err != nil {
-		return err
-	}
-	s.file = f
-	if s.arrow == nil {
-		select {
-		case s.arrow = <-w.pool.shards:
-		default:
-		}
-	}
-	if s.arrow != nil {
-		s.arrow.Reset(f)
-		return nil
-	}
-	s.arrow, err = arrow.NewWriter(f, arrow.Options{Profile: w.setup.profile, Vocabulary: w.setup.plan.Tokenizer.Vocabulary, Behind: w.pool.behind})
-	return err
-}
-
-// end ends the open shard.
-func (s *shardWriter) end() error {
-	if err := s.arrow.Close(); err != nil {
-		return err
-	}
-	sum, err := s.file.commit()
-	if err != nil {
-		return err
-	}
-	sum.Rows = s.arrow.Rows()
-	s.done, s.file = append(s.done, sum), nil
-	return nil
-}
-
 // finishShards ends the shards of every split and gives their writers back.
 func (w *partitionWriter) finishShards() (files []FileSum, err error) {
 	for i := range w.shards {
-		s := &w.shards[i]
-		if s.file != nil {
-			if err := s.end(); err != nil {
-				return nil, err
-			}
+		done, err := w.shards[i].finish()
+		if err != nil {
+			return nil, err
 		}
-		if s.arrow != nil {
-			select {
-			case w.pool.shards <- s.arrow:
-			default:
-			}
-			s.arrow = nil
-		}
-		files = append(files, s.done...)
+		files = append(files, done...)
 	}
 	return files, nil
 }

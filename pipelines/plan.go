@@ -48,7 +48,8 @@ type Config struct {
 	ShardBytes     int64  `json:"shard-bytes"`
 	Limit          int64  `json:"limit"` // records; 0: all
 	Validation     string `json:"validation"`
-	Beyond         string `json:"beyond"` // as resolved: on or off
+	Shuffle        bool   `json:"shuffle"` // merge orders the rows of each split by draw
+	Beyond         string `json:"beyond"`  // as resolved: on or off
 	Dedup          string `json:"dedup"`
 	NearThreshold  string `json:"near-threshold,omitempty"` // of --dedup near
 	// PartitionBytes cuts standard input, which the plan has no partitions of; 0 for all other inputs.
@@ -208,6 +209,9 @@ func (p *Plan) sound() error {
 		if n.value < n.from || n.value > n.to {
 			errs = append(errs, fmt.Errorf("%s is %d, which no run has", n.name, n.value))
 		}
+	}
+	if p.audits() && c.Shuffle {
+		errs = append(errs, errors.New("an audit has no rows to shuffle"))
 	}
 	if !p.streams() && c.Partitions == 0 {
 		errs = append(errs, errors.New("it has no partitions"))

@@ -242,7 +242,7 @@ func TestRunOfChangedInput(t *testing.T) {
 				if !errors.Is(err, ingest.ErrChanged) && name != "gone" {
 					t.Errorf("partition %d: %v: not ErrChanged", i, err)
 				}
-				if committed(o.Output, hexSum(readAll(t, o.Output, "plan.json")), i) != nil {
+				if (&done{root: o.Output, planSum: hexSum(readAll(t, o.Output, "plan.json"))}).commit(i) != nil {
 					t.Errorf("partition %d is committed", i)
 				}
 			}

@@ -27,18 +27,19 @@ func Retry(ctx context.Context, o Options) (*Manifest, error) {
 		return nil, err
 	}
 	defer s.answers.close()
+	done := p.done(o.Output, planSum)
+	todo := done.failed(p)
+	if len(todo) > 0 && done.ordered != nil { // shuffled rows cannot be taken apart again
+		done.ordered = nil
+		todo = done.failed(p)
+	}
 	var window int64
-	var todo []int
-	for i := range p.Partitions {
-		c := committed(o.Output, planSum, i)
-		if c != nil && !c.SFT.failed() {
-			continue
-		}
+	for _, i := range todo {
 		need, err := s.unchanged(i)
 		if err != nil {
 			return nil, err
 		}
-		window, todo = max(window, need), append(todo, i)
+		window = max(window, need)
 	}
 	if len(todo) == 0 {
 		o.logger().Info("no query has failed")
@@ -63,6 +64,16 @@ func Retry(ctx context.Context, o Options) (*Manifest, error) {
 		return nil, err
 	}
 	return finish(ctx, &o, p, planSum)
+}
+
+// failed returns the partitions that have to be run, or in which a query has failed.
+func (d *done) failed(p *Plan) (todo []int) {
+	for i := range p.Partitions {
+		if c := d.commit(i); c == nil || c.SFT.failed() {
+			todo = append(todo, i)
+		}
+	}
+	return todo
 }
 
 // failed tells whether a query has failed for want of an answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"syscall"
 
@@ -66,6 +67,37 @@ func enoughRoom(ctx context.Context, o *Options, s *setup, todo []int) error {
 	return nil
 }
 
+// enoughRoomToShuffle refuses to shuffle what cannot be written once more beside what lies there. Buckets take less
+// than the shards that are made of them, and go as those come.
+func enoughRoomToShuffle(o *Options, commits []*Commit) error {
+	free, err := o.free()
+	if err != nil {
+		o.logger().Debug("free space is not known", "output", o.Output, "error", err)
+		return nil
+	}
+	var need int64
+	for _, c := range commits {
+		for _, f := range c.Files {
+			if path := unstaged(f.Path); path != f.Path {
+				need += f.Bytes
+			}
+		}
+	}
+	for _, dir := range shuffledDirs { // of a merge that was stopped: what is written takes its place
+		entries, _ := os.ReadDir(filepath.Join(o.Output, dir))
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && own(e.Name()) {
+				free += info.Size()
+			}
+		}
+	}
+	if need > free {
+		return fmt.Errorf("--output %s: about %s are needed to shuffle the rows, and %s are free there; try to free space, and run the same command again",
+			o.Output, gigabytes(float64(need)), gigabytes(float64(free)))
+	}
+	return nil
+}
+
 func gigabytes(n float64) string { return fmt.Sprintf("%.3g GB", n/1e9) }
 
 // free returns the free bytes of the disk that OUT is, or will be, on.
@@ -107,6 +139,10 @@ func (e *estimate) sample(ctx context.Context, ranges []Range) error {
 	config := &e.s.plan.Config
 	var read, text int64
 	out := e.s.newOutcome()
+	times := int64(1)
+	if config.Shuffle { // rows lie there twice, until the first writing is removed
+		times = 2
+	}
 	err := readRanges(ctx, e.s.plan.Inputs, ranges, e.s.paths, limits{record: config.MaxRecord, window: config.MaxWindow}, &read, func(from source, rec frame.Record, err error) error {
 		if err == nil {
 			e.worker.record(from, rec, out)
@@ -116,9 +152,9 @@ func (e *estimate) sample(ctx context.Context, ranges []Range) error {
 			if e.s.plan.audits() {
 				break
 			}
-			e.written += rowBytes(e.s.profile, len(out.rows.Rows[i].IDs))
+			e.written += times * rowBytes(e.s.profile, len(out.rows.Rows[i].IDs))
 		}
-		e.written += int64(len(out.turns))*turnBytes + int64(len(out.rejects))/8
+		e.written += times*int64(len(out.turns))*turnBytes + int64(len(out.rejects))/8
 		out.reset()
 		if text >= sampleBytes {
 			return errEnough

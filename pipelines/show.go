@@ -116,7 +116,7 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 		return nil, err
 	}
 	s := &Shown{Shard: at.shard, Row: at.row, Number: found.number, ID: turns[0].ID, Domain: turnmill.Domain(turns[0].Domain), Source: turns[0].Source,
-		Tokens: len(row.IDs), Mask: p.Mask.Mode, Objective: p.Config.Objective, From: at.from(p, turns[0].Record), Match: o.match(o.Nth), Asked: found.asked}
+		Tokens: len(row.IDs), Mask: p.Mask.Mode, Objective: p.Config.Objective, From: found.from(p), Match: o.match(o.Nth), Asked: found.asked}
 	if o.ID != "" && o.Nth == 0 {
 		if s.Matches, err = countID(ctx, o, p); err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func showRow(ctx context.Context, o *ShowOptions, p *Plan) (*Shown, error) {
 	s.windows(turns, at)
 	v := rowView{model: model, format: format, ids: row.IDs}
 	if p.samples() {
-		if err := v.query(s, o.Path, at, turns); err != nil {
+		if err := v.query(s, o.Path, found); err != nil {
 			return nil, err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,32 +21,35 @@ var errFound = errors.New("found")
 
 // foundRow is the row that was asked for.
 type foundRow struct {
-	turns  []stats.TurnRow // of its trajectory
-	at     place
-	number int64  // as --row counts
-	asked  *int32 // the turn, where one was asked for
+	turns     []stats.TurnRow // of its trajectory
+	at        place
+	number    int64 // as --row counts
+	partition int
+	asked     *int32 // the turn, where one was asked for
 }
 
 // findRow returns the row that the options ask for.
 func findRow(ctx context.Context, o *ShowOptions, p *Plan) (*foundRow, error) {
 	var found foundRow
-	last, rows, matches := place{row: -1}, int64(-1), int64(0)
 	wanted, err := o.wantedTurn(p)
 	if err != nil {
 		return nil, err
 	}
 	commits, err := commitsOf(o.Path, p)
-	if errors.Is(err, fs.ErrNotExist) {
+	_, sum := p.Encode()
+	ordered := p.done(o.Path, sum).ordered
+	if errors.Is(err, fs.ErrNotExist) || err == nil && p.Config.Shuffle && ordered == nil {
 		return nil, &UsageError{unfinished(o.Path, p)}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if o.Surprising {
-		if found.asked, err = o.surprise(commits, p.tokens()); err != nil {
+		if found.asked, err = o.surprise(commits, p.tokens(), newRowNumbers(ordered)); err != nil {
 			return nil, err
 		}
 	}
+	numbers, matches := newRowNumbers(ordered), int64(0)
 	for i := range commits {
 		var group []stats.TurnRow
 		search := func() error { // looks at one trajectory, whole
@@ -57,16 +59,16 @@ func findRow(ctx context.Context, o *ShowOptions, p *Plan) (*foundRow, error) {
 				if t.Shard == "" {
 					continue
 				}
-				if here := (place{t.Shard, t.Row}); here != last {
-					last, counted = here, counted && o.ID != ""
-					rows++
+				number, another := numbers.next(place{t.Shard, t.Row})
+				if another {
+					counted = counted && o.ID != ""
 				}
-				if counted || !wanted(t, rows) {
+				if counted || !wanted(t, number) {
 					continue
 				}
 				counted = true
 				if matches++; matches >= o.Nth {
-					found.turns, found.at, found.number = append([]stats.TurnRow(nil), group...), last, rows
+					found.turns, found.at, found.number, found.partition = append([]stats.TurnRow(nil), group...), numbers.last, number, i
 					if o.Category != "" || o.NearBorder {
 						found.asked = &t.Turn
 					}
@@ -100,10 +102,10 @@ func findRow(ctx context.Context, o *ShowOptions, p *Plan) (*foundRow, error) {
 			return nil, err
 		}
 	}
-	if rows < 0 {
+	if numbers.rows == 0 {
 		return nil, noRows(o.Path, commits)
 	}
-	return nil, o.missing("row", rows+1, matches)
+	return nil, o.missing("row", numbers.rows, matches)
 }
 
 // countID returns how many trajectories and documents of a run have the ID and a row.
@@ -130,18 +132,9 @@ func countID(ctx context.Context, o *ShowOptions, p *Plan) (n int64, err error) 
 	return n, nil
 }
 
-// partition reads the number of a place's partition out of the name of its shard.
-func (at place) partition() (i int, ok bool) {
-	_, err := fmt.Sscanf(path.Base(at.shard), "data-p%d-", &i)
-	return i, err == nil && i >= 0
-}
-
-// from says which record of which partition a row was made of, and of which file where that follows.
-func (at place) from(p *Plan, record int64) *ShownFrom {
-	i, ok := at.partition()
-	if !ok {
-		return nil
-	}
+// from says which record of which partition the row was made of, and of which file where that follows.
+func (r *foundRow) from(p *Plan) *ShownFrom {
+	i, record := r.partition, r.turns[0].Record
 	f := &ShownFrom{Partition: &i, Record: &record}
 	if p.streams() {
 		f.Path = streamPath
@@ -202,9 +195,8 @@ func (o *ShowOptions) wantedTurn(p *Plan) (func(t *stats.TurnRow, row int64) boo
 
 // surprise makes Row the row with the turn that has most new words of all that are not sure to be kept, and returns
 // that turn.
-func (o *ShowOptions) surprise(commits []*Commit, tokens bool) (*int32, error) {
-	most, turn, row := int32(-1), int32(0), int64(-1)
-	last := place{row: -1}
+func (o *ShowOptions) surprise(commits []*Commit, tokens bool, numbers *rowNumbers) (*int32, error) {
+	most, turn := int32(-1), int32(0)
 	for i := range commits {
 		err := eachTurn(o.Path, i, func(batch []stats.TurnRow) error {
 			for k := range batch {
@@ -212,10 +204,7 @@ func (o *ShowOptions) surprise(commits []*Commit, tokens bool) (*int32, error) {
 				if t.Shard == "" {
 					continue
 				}
-				if here := (place{t.Shard, t.Row}); here != last {
-					last = here
-					row++
-				}
+				row, _ := numbers.next(place{t.Shard, t.Row})
 				if fresh := t.ObservationWords - t.SharedWords; decided(t, tokens) && t.Keep < 1 && fresh > most {
 					most, turn, o.Row = fresh, t.Turn, row
 				}
@@ -227,10 +216,10 @@ func (o *ShowOptions) surprise(commits []*Commit, tokens bool) (*int32, error) {
 		}
 	}
 	switch {
-	case row < 0:
+	case numbers.rows == 0:
 		return nil, noRows(o.Path, commits)
 	case most < 0:
-		return nil, o.missing("row", row+1, 0)
+		return nil, o.missing("row", numbers.rows, 0)
 	}
 	return &turn, nil
 }

@@ -5,14 +5,13 @@ import (
 	"fmt"
 
 	"github.com/turnmill/turnmill"
-	"github.com/turnmill/turnmill/stats"
 )
 
 // query puts into s why the row of an SFT set was chosen, and what of it stands before the turns that the table places
-// there. turns are those of the row's trajectory.
-func (v *rowView) query(s *Shown, root string, at place, turns []stats.TurnRow) error {
-	partition, _ := at.partition() // readRow has read it
-	q, err := findQuery(root, partition, at)
+// there.
+func (v *rowView) query(s *Shown, root string, row *foundRow) error {
+	at, turns := row.at, row.turns
+	q, err := findQuery(root, row.partition, at)
 	if err != nil {
 		return err
 	}

@@ -233,11 +233,12 @@ func runStream(ctx context.Context, o *Options, s *setup, window int64) error {
 		return err
 	}
 	defer run.close()
+	done := s.plan.done(o.Output, s.planSum)
 	for i := 0; !s.stream.ended; i++ {
 		if i == mostPartitions {
 			return errors.New("standard input: more than 99,999 partitions; try a larger --partition-bytes, with --restart")
 		}
-		if c := committed(o.Output, s.planSum, i); c != nil {
+		if c := done.commit(i); c != nil {
 			if err := s.stream.again(ctx, i, c); err != nil {
 				return err
 			}

@@ -16,7 +16,7 @@ import (
 var pipelineNames = [...]string{"cpt", "sft", "audit"}
 
 // rowFlags are the flags of cpt that speak of files of rows, which an audit does not write.
-var rowFlags = [...]string{"keep-thought", "profile", "validation", "shard-bytes"}
+var rowFlags = [...]string{"keep-thought", "profile", "validation", "shuffle", "shard-bytes"}
 
 // flags returns the flags of all pipelines in a set of their own.
 func (o *cptOptions) flags() *pflag.FlagSet {

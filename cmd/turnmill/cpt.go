@@ -88,6 +88,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.Var((*sizeValue)(&o.MaxRecord), "max-record", "a larger record is rejected with its position, the rest goes on")
 	fs.Var((*sizeValue)(&o.MaxWindow), "max-window", "largest zstd window that is read")
 	fs.StringVar(&o.Validation, "validation", o.Validation, "share `X` of trajectories and documents that go to OUT/validation, drawn from the id")
+	fs.BoolVar(&o.Shuffle, "shuffle", false, "order the rows of each split by a draw of the seed, one order for any partitions; takes the room of the rows once more")
 	fs.StringVar(&o.Beyond, "beyond", o.Beyond, "`WHEN` turns are measured against state, history and reference answer as well, for columns of OUT/turns that change no label: on, off, auto: in an audit")
 	fs.StringSliceVar(&o.Decontaminate, "decontaminate", nil, "`FILES` of benchmarks, whose tasks are dropped: rows of JSON with task ids and texts, or text with a task a line")
 	fs.StringVar(&o.Dedup, "dedup", o.Dedup, "`HOW` duplicates are told, of which the first in the order of the plan stays: none; exact: the same content; turns: the same run, in another export; near: nearly the same words")

@@ -112,34 +112,45 @@ func (r *Reader) Facts() Facts { return r.facts }
 
 // load reads the next batch, or the end of the file.
 func (r *Reader) load() error {
-	var prefix [8]byte
-	if err := r.fill(prefix[:], "a message's length or the end marker"); err != nil {
-		return err
-	}
-	if string(prefix[:]) == endMarker {
-		return r.end()
-	}
-	n := binary.LittleEndian.Uint32(prefix[4:])
-	if string(prefix[:4]) != endMarker[:4] || n > maxMetadata {
-		return r.corrupt("bytes that start no message: % x", prefix)
-	}
-	r.meta = grow(r.meta, int(n))
-	if err := r.fill(r.meta, "a batch's metadata"); err != nil {
-		return err
-	}
-	shape, err := readBatchShape(r.meta, len(r.profile.Columns()))
+	shape, more, err := r.head()
 	if err != nil {
-		return r.corrupt("%v", err)
+		return err
 	}
-	// A file that states more than it holds must not make us allocate it.
-	if shape.body > r.size-r.facts.Bytes {
-		return r.corrupt("a body of %d bytes, and the file has %d left", shape.body, r.size-r.facts.Bytes)
+	if !more {
+		return io.EOF
 	}
 	r.body = grow(r.body, int(shape.body/8))
 	if err := r.fill(goarrow.Int64Traits.CastToBytes(r.body), "a batch's body"); err != nil {
 		return err
 	}
 	return r.open(shape)
+}
+
+// head reads what stands before the body of the next batch; there is no more where the file ends as it should.
+func (r *Reader) head() (shape batchShape, more bool, err error) {
+	var prefix [8]byte
+	if err := r.fill(prefix[:], "a message's length or the end marker"); err != nil {
+		return shape, false, err
+	}
+	if string(prefix[:]) == endMarker {
+		return shape, false, r.end()
+	}
+	n := binary.LittleEndian.Uint32(prefix[4:])
+	if string(prefix[:4]) != endMarker[:4] || n > maxMetadata {
+		return shape, false, r.corrupt("bytes that start no message: % x", prefix)
+	}
+	r.meta = grow(r.meta, int(n))
+	if err := r.fill(r.meta, "a batch's metadata"); err != nil {
+		return shape, false, err
+	}
+	if shape, err = readBatchShape(r.meta, len(r.profile.Columns())); err != nil {
+		return shape, false, r.corrupt("%v", err)
+	}
+	// A file that states more than it holds must not make us allocate it.
+	if shape.body > r.size-r.facts.Bytes {
+		return shape, false, r.corrupt("a body of %d bytes, and the file has %d left", shape.body, r.size-r.facts.Bytes)
+	}
+	return shape, true, nil
 }
 
 // open finds the columns in the body and checks what they share.
@@ -207,7 +218,7 @@ func (r *Reader) end() error {
 		return r.corrupt("the end marker at offset %d, in a file of %d bytes", r.facts.Bytes-8, r.size)
 	}
 	r.facts.Complete = true
-	return io.EOF
+	return nil
 }
 
 // fill reads len(p) bytes.
