@@ -37,6 +37,8 @@ type chooser struct {
 	seed    string
 	answers answerSource
 	stopped func() bool // asking ended early: the budget was spent
+	// What is recorded alone nobody is asked for, whatever is spent.
+	asksRollouts, asksJudges bool
 }
 
 func newChooser(p *Plan, answers answerSource, stopped func() bool) *chooser {
@@ -46,10 +48,14 @@ func newChooser(p *Plan, answers answerSource, stopped func() bool) *chooser {
 	if p.prompts() {
 		samples = 0 // the trainer makes them
 	}
-	return &chooser{
+	m := &chooser{
 		options: reject.Options{Threshold: threshold, Pairs: reject.PairRule(indexOf(pairRules[:], c.Pairs)), DropLeaking: c.DropLeakage},
 		compat:  c.Compat, samples: samples, seed: p.Mask.Seed, answers: answers, stopped: stopped,
 	}
+	if c.Ask != nil {
+		m.asksRollouts, m.asksJudges = c.Ask.RolloutModel != "", c.Ask.JudgeModel != ""
+	}
+	return m
 }
 
 // hearing is all that is known about a query: what was answered, and what follows.
@@ -78,7 +84,8 @@ func (c *chooser) hear(q *question) (*hearing, error) {
 	h := &hearing{id: q.id, scored: make([]judge.Judgement, c.samples), scores: make([][]turnmill.Reply, c.samples)}
 	h.Domain = turnmill.Domain(strings.Clone(string(q.domain)))
 	h.Rollouts = make([]reject.Rollout, c.samples)
-	h.Stopped = c.stopped()
+	stopped := c.stopped()
+	h.RolloutsStopped, h.JudgesStopped = stopped && c.asksRollouts, stopped && c.asksJudges
 	all, found, err := c.answers.rollouts(q)
 	if err != nil {
 		return nil, err

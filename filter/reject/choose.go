@@ -45,7 +45,8 @@ type Case struct {
 	Domain   turnmill.Domain
 	Rollouts []Rollout // by sample; as many as were asked for, answered or not
 	Pairs    []Pair    // in any order; of two with the same order the first counts
-	Stopped  bool      // asking ended early, the budget was spent: what is not there was not asked
+	// Asking ended early, the budget was spent: rollouts, or judgements, that are not there were not asked.
+	RolloutsStopped, JudgesStopped bool
 }
 
 // PairRule says which rollouts are compared.

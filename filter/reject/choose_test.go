@@ -145,9 +145,28 @@ func TestChooseStopped(t *testing.T) {
 		{"44444 55555 33333", "01A 10B", "selected 0 by wins, candidate, wins [1 0 0]"},
 	} {
 		c := parseCase(t, tt.rollouts, tt.pairs)
-		c.Stopped = true
+		c.RolloutsStopped, c.JudgesStopped = true, true
 		if got := said(Options{Threshold: four}.Choose(c)); got != tt.want {
 			t.Errorf("%s, %s: got %q, want %q", tt.rollouts, tt.pairs, got, tt.want)
+		}
+	}
+}
+
+// TestChooseStoppedApart: what is recorded nobody would have asked, whatever budget is spent on the other kind.
+func TestChooseStoppedApart(t *testing.T) {
+	for _, tt := range []struct{ rollouts, judges, rolls string }{
+		{"44444 !missing 33333", "dropped incomplete_rollouts", "failed budget"},
+		{"44444 none 33333", "failed budget", "failed not_judged"},
+		{"44444 55555 33333", "failed budget", "failed not_judged"},
+	} {
+		c := parseCase(t, tt.rollouts, "")
+		c.JudgesStopped = true
+		if got := said(Options{Threshold: four}.Choose(c)); got != tt.judges {
+			t.Errorf("%s, judges stopped: got %q, want %q", tt.rollouts, got, tt.judges)
+		}
+		c.RolloutsStopped, c.JudgesStopped = true, false
+		if got := said(Options{Threshold: four}.Choose(c)); got != tt.rolls {
+			t.Errorf("%s, rollouts stopped: got %q, want %q", tt.rollouts, got, tt.rolls)
 		}
 	}
 }
@@ -179,7 +198,8 @@ func TestAsk(t *testing.T) {
 
 // drawCase draws any case.
 func drawCase(t *rapid.T) *Case {
-	c := &Case{Domain: rapid.SampledFrom(turnmill.Domains()).Draw(t, "domain"), Stopped: rapid.Bool().Draw(t, "stopped")}
+	c := &Case{Domain: rapid.SampledFrom(turnmill.Domains()).Draw(t, "domain"),
+		RolloutsStopped: rapid.Bool().Draw(t, "rollouts stopped"), JudgesStopped: rapid.Bool().Draw(t, "judges stopped")}
 	often := func(name string, good, n int) int { // good more often than not
 		if rapid.IntRange(0, 9).Draw(t, name+" drawn") < 8 {
 			return good

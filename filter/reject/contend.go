@@ -25,7 +25,7 @@ func (c *Case) complete() (State, turnmill.Reason) {
 		}
 	}
 	switch {
-	case unasked && !c.Stopped:
+	case unasked && !c.RolloutsStopped:
 		return Dropped, turnmill.ReasonIncompleteRollouts
 	case failed:
 		return Failed, turnmill.ReasonRolloutFailed
@@ -60,7 +60,7 @@ func (c *Case) unspoken(s judge.State) turnmill.Reason {
 		return turnmill.ReasonJudgeTimeout
 	case s == judge.Failed:
 		return turnmill.ReasonJudgeFailed
-	case c.Stopped:
+	case c.JudgesStopped:
 		return turnmill.ReasonBudget
 	}
 	return turnmill.ReasonNotJudged
