@@ -6,4 +6,5 @@
 //	goroutines   `go` statements in the named files only
 //	clocks       time.Now and global randomness in cmd and pipelines only
 //	docs         every package says what it owns and draws its format or flow
+//	decisions    each has a number of its own
 package house
