@@ -1,6 +1,7 @@
 // Package stats holds what is counted and what is noted of every turn, apart from the rows themselves.
 //
 //	turns/pPPPPP.parquet     TurnWriter, TurnReader: one row a turn that was read, kept or not; sealed
+//	rl/pPPPPP.parquet        PromptWriter, PromptReader: one row a prompt; sealed
 //	commits, manifest        Counts: the ledger, notes and mask statistics, mergeable, as JSON
 //	the terminal             WriteTable
 //
