@@ -54,7 +54,7 @@ func (s *setup) asks() bool { return s.plan.samples() && s.plan.Config.SFT.Ask !
 
 // resolve loads what the options name and returns the setup with a plan that lacks its inputs.
 func resolve(ctx context.Context, o *Options) (*setup, error) {
-	t, info, name, err := o.tokenizer(ctx)
+	t, info, written, err := o.tokenizer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 			Beyond: o.beyond(), Dedup: o.Dedup, NearThreshold: near,
 		},
 		Tokenizer: info,
-		Chat:      ChatInfo{Name: name},
+		Chat:      ChatInfo{Name: written.name},
 		Patterns:  o.Patterns,
 		Mask:      MaskInfo{Mode: mode, Table: o.MaskTable.Spec(), SHA256: o.MaskTable.Hash(), Words: mask.WordsVersion, Seed: o.Seed},
 	}
@@ -106,6 +106,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	}
 	if o.samples() {
 		p.Config.SFT = o.SFT.config()
+		p.Config.SFT.ThinkPrompt = p.Config.SFT.ThinkPrompt || written.think
 		v, err := o.SFT.openVerifiers()
 		if err != nil {
 			return nil, err
@@ -120,20 +121,18 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	return load(p, t)
 }
 
-// tokenizer loads the tokenizer that the options name, and names its chat format. An audit may have none.
-func (o *Options) tokenizer(ctx context.Context) (t *tokenizer, info TokenizerInfo, chatName string, err error) {
+// tokenizer loads the tokenizer that the options name, and finds its chat format. An audit may have none.
+func (o *Options) tokenizer(ctx context.Context) (t *tokenizer, info TokenizerInfo, written form, err error) {
 	if o.Tokenizer == "" && o.audits() {
-		return noTokenizer(), info, "", nil
+		return noTokenizer(), info, form{}, nil
 	}
 	if t, info, err = loadTokenizer(ctx, o.Tokenizer, o.Engine, o.Hub); err != nil {
-		return nil, info, "", err
+		return nil, info, form{}, err
 	}
-	if chatName = o.Chat; chatName == "auto" {
-		if chatName, err = chat.Auto(t); err != nil {
-			return nil, info, "", &UsageError{err}
-		}
+	if written, err = o.chatForm(ctx, t); err != nil {
+		return nil, info, form{}, err
 	}
-	return t, info, chatName, nil
+	return t, info, written, nil
 }
 
 // load makes a setup from a plan: the inverse of what resolve wrote into it.

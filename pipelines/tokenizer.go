@@ -25,7 +25,9 @@ var engines = [...]string{"bpe", "hf"}
 type tokenizer struct {
 	turnmill.Vocabulary
 	engine string
-	place  string // for local.json: what names it again on this machine
+	place  string                                                 // for local.json: what names it again on this machine
+	known  string                                                 // its published chat format where that needs no template
+	beside func(ctx context.Context, name string) ([]byte, error) // another file of where it came from; nil: there is none
 	// encoders returns what makes an encoder for each goroutine, given the texts that are control tokens.
 	encoders func(control []string) (func() turnmill.Encoder, error)
 	bytes    int64 // of memory, whatever the number of encoders
@@ -51,7 +53,7 @@ func loadTokenizer(ctx context.Context, name, engine string, from hub.Options) (
 		}
 		return nil, TokenizerInfo{}, &UsageError{err}
 	}
-	t.place = file.place
+	t.place, t.known, t.beside = file.place, file.known, file.beside
 	return t, TokenizerInfo{Name: file.name, SHA256: hexSum(file.data), Engine: t.engine, Vocabulary: t.Size()}, nil
 }
 
@@ -60,6 +62,8 @@ func loadTokenizer(ctx context.Context, name, engine string, from hub.Options) (
 type tokenizerFile struct {
 	data        []byte
 	name, place string
+	known       string // as in tokenizer
+	beside      func(ctx context.Context, name string) ([]byte, error)
 }
 
 // tokenizerNames are what --tokenizer takes, for messages.
@@ -69,7 +73,7 @@ const tokenizerNames = "a tokenizer.json, a directory with one, a Hugging Face r
 // has that name, a repository of the hub.
 func findTokenizer(ctx context.Context, name string, from hub.Options) (f tokenizerFile, err error) {
 	if name == "demo" {
-		return tokenizerFile{demo.Tokenizer(), name, name}, nil
+		return tokenizerFile{data: demo.Tokenizer(), name: name, place: name, known: demo.Chat}, nil
 	}
 	path := name
 	info, err := os.Stat(path)
@@ -87,7 +91,28 @@ func findTokenizer(ctx context.Context, name string, from hub.Options) (f tokeni
 		return f, fmt.Errorf("%s is no file; name %s", path, tokenizerNames)
 	}
 	data, err := os.ReadFile(path)
-	return tokenizerFile{data, filepath.Base(path), absolute(name)}, err
+	beside := func(_ context.Context, other string) ([]byte, error) { return readBeside(path, other) }
+	return tokenizerFile{data: data, name: filepath.Base(path), place: absolute(name), beside: beside}, err
+}
+
+// readBeside reads another file of a file's directory; nil means that there is none.
+func readBeside(path, name string) ([]byte, error) {
+	other := filepath.Join(filepath.Dir(path), name)
+	info, err := os.Stat(other)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("no regular file")
+	}
+	data, err := os.ReadFile(other)
+	if err == nil && data == nil {
+		data = []byte{}
+	}
+	return data, err
 }
 
 // fetchTokenizer takes a name that no file has, and missing says so, for a repository's.
@@ -100,7 +125,9 @@ func fetchTokenizer(ctx context.Context, name string, from hub.Options, missing 
 	if err != nil {
 		return f, fmt.Errorf("%w; as a Hugging Face repository: %w; or name a tokenizer.json, a directory with one, or demo", missing, err)
 	}
-	return tokenizerFile{got.Data, ref.String(), hub.Ref{Repo: ref.Repo, Revision: got.Commit}.String()}, nil
+	at := hub.Ref{Repo: ref.Repo, Revision: got.Commit}
+	beside := func(ctx context.Context, other string) ([]byte, error) { return hub.Beside(ctx, from, at, other) }
+	return tokenizerFile{data: got.Data, name: ref.String(), place: at.String(), beside: beside}, nil
 }
 
 // openTokenizer reads a tokenizer.json with the named engine, or, with auto, with bpe where it knows the

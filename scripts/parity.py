@@ -11,7 +11,7 @@ places that carry loss must be equal, for every chat format of the family.
 The same conversations, with reasoning made of their texts before the last observation, are samples too:
 scripts/samples makes rows of them, and loss must lie on what follows the published generation prompt, which
 transformers renders. Qwen3's template takes reasoning in a field; the others' have none, and get the text
-that stands there.
+that stands there. With them parity_templates.py proves which other published templates are the same formats.
 
 Contents that the published template would trim are trimmed beforehand on both sides. Conversations that
 hold a control token's text are left out and counted, because transformers takes it for control.
@@ -31,12 +31,10 @@ import sys
 import datasets
 import fetch_tokenizer
 import parity_ids
+import parity_templates
 import transformers
 
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
+CHATML = parity_templates.fetched("turnmill:shard/chat/testdata/chatml.jinja", None)
 PER_SOURCE = 50
 PARTS = ("task_description", "action_space", "initial_state", "demonstrations", "simulation_instruction")
 GOLDEN_DATE, DATE = "26 Jul 2024", "03 Feb 2025"  # turnmill's default; another one, for --chat-date
@@ -70,10 +68,10 @@ def conversations(turnmill, files):
 
 
 def trimmed(family, system, turns):
-    """System text and turns as the family's published templates leave them."""
+    """System text and turns as the family's published templates leave them; those that are plain chatml leave all."""
     if family == "qwen3":
         return system, [dict(x, observation=x["observation"].split("</think>")[-1].lstrip("\n")) for x in turns]
-    if family == "deepseek":
+    if family in ("deepseek", "chatml"):
         return system, turns
     out = []
     for x in turns:
@@ -344,12 +342,17 @@ def whole_family(args, name, found):
     """Compares every source's conversations in every chat format of a family; false when one differs."""
     published = fetch_tokenizer.FAMILIES[FAMILIES[name][0]]
     args.engines = [e for e in published.engines if e in (args.engine or published.engines)]
-    if not args.engines:
-        print(f"  {name}: left out: it needs the engine {' or '.join(published.engines)} (make hf)")
-        return True
-    args.samples = {engine: built(args.work, engine) for engine in args.engines}
     args.tokenizer, tokenizer, templates = family(name, args.work)
     control = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special] + list(published.control)
+    print(f"  {name}, published templates:")
+    proven = True
+    for chat, _ in templates:
+        kept = whole_samples("chatml" if chat == "chatml" else name, found, control)
+        proven = parity_templates.proven(chat, tokenizer, pieces, DATE, kept, args.work) and proven
+    if not args.engines:
+        print(f"  {name}: rows are left out: they need the engine {' or '.join(published.engines)} (make hf)")
+        return proven
+    args.samples = {engine: built(args.work, engine) for engine in args.engines}
     total = [0] * 5
     print(f"  {name + ', ' + ' and '.join(args.engines):<26}{'conversations':>14}{'samples':>9}{'forged':>8}{'tokens':>10}{'different':>11}")
     for source, trajectories in found:
@@ -358,7 +361,18 @@ def whole_family(args, name, found):
             total = [a + b for a, b in zip(total, got)]
             print(f"    {source:<14}{chat:<10}{got[0]:>12}{got[1]:>9}{got[2]:>8}{got[3]:>10}{got[4]:>11}")
     print(f"    {'all':<24}{total[0]:>12}{total[1]:>9}{total[2]:>8}{total[3]:>10}{total[4]:>11}")
-    return not total[4] and total[0] > 0 and total[1] > 0
+    return proven and not total[4] and total[0] > 0 and total[1] > 0
+
+
+def whole_samples(name, found, control):
+    """Every source's samples as messages and reasoning, of conversations with a system prompt."""
+    out = []
+    for t in (t for _, trajectories in found for t in trajectories):
+        t = prepared(name, t, len(out))
+        msgs = messages(t)
+        if system_text(t) and t["turns"][-1]["observation"] and not any(c in m["content"] for m in msgs for c in control):
+            out.append((msgs, reasoning_of(t)))
+    return out
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Domain, "domain", o.Domain, "`NAME` for every record: mcp search terminal swe android web os, or another; auto: the format's own rule")
 	fs.StringVar(&o.Tokenizer, "tokenizer", o.Tokenizer, "`T`: a tokenizer.json, a directory with one, a Hugging Face repository (Qwen/Qwen3-8B, with @REVISION where wanted; the hub's cache, then the hub), or demo (embedded)")
 	fs.StringVar(&o.Engine, "engine", o.Engine, "tokenizer engine `E`: bpe (fast, exact, known families), hf (the Hugging Face library, any file), auto: bpe where it knows the file, else hf")
-	fs.StringVar(&o.Chat, "chat", o.Chat, "chat format `NAME`: chatml (plain), qwen3, llama3 (undated), llama3.1, deepseek, gemma; auto: the plain form of the tokenizer's family")
+	fs.StringVar(&o.Chat, "chat", o.Chat, "chat format `NAME`: chatml (plain), qwen3, llama3 (undated), llama3.1, deepseek, gemma; auto: the plain form of the tokenizer's family; of sft, the form of the chat template beside the tokenizer")
 	fs.StringVar(&o.ChatDate, "chat-date", o.ChatDate, "`TEXT` of the date in llama3.1's system message; never the clock")
 	fs.StringVar(&o.Objective, "objective", o.Objective, "`GOAL`: world-model (loss on observations), policy (on actions, mask off), all (both)")
 	fs.StringVar(&o.State, "state", o.State, "`WHEN` the current state is written into the user turn: always, changed (only when it differs from the observation before), never")

@@ -44,5 +44,8 @@ func answers(name string) []byte {
 	return data
 }
 
+// Chat names the chat format that the embedded tokenizer was made for.
+const Chat = "chatml"
+
 // Tokenizer returns the bytes of the tokenizer.json.
 func Tokenizer() []byte { return []byte(tokenizer) }

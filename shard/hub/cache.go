@@ -11,8 +11,9 @@ import (
 	"syscall"
 )
 
-// cache is one repository in the cache, at one revision.
+// cache is one file of a repository in the cache, at one revision.
 type cache struct {
+	name     string // of the file
 	dir      string // of the repository; "" where there is no cache
 	root     string // of the cache, for messages
 	ref      Ref
@@ -21,8 +22,8 @@ type cache struct {
 	unusable func(error) // told what keeps the cache from being read
 }
 
-func newCache(o *Options, ref Ref) *cache {
-	c := &cache{root: o.Cache, ref: ref, limit: o.limit(), noLinks: o.NoLinks}
+func newCache(o *Options, ref Ref, name string) *cache {
+	c := &cache{name: name, root: o.Cache, ref: ref, limit: o.limit(), noLinks: o.NoLinks}
 	if o.Cache != "" {
 		c.dir = filepath.Join(o.Cache, "models--"+strings.ReplaceAll(ref.Repo, "/", "--"))
 	}
@@ -37,7 +38,12 @@ func (c *cache) refPath() string {
 func (c *cache) blobPath(etag string) string { return filepath.Join(c.dir, "blobs", etag) }
 
 func (c *cache) snapshotPath(commit string) string {
-	return filepath.Join(c.dir, "snapshots", commit, fileName)
+	return filepath.Join(c.dir, "snapshots", commit, c.name)
+}
+
+// absentPath is an empty file that says, as in huggingface_hub, that a commit has no file of this name.
+func (c *cache) absentPath(commit string) string {
+	return filepath.Join(c.dir, ".no_exist", commit, c.name)
 }
 
 // commit returns the commit that the revision was when it was fetched last, or "".
@@ -73,7 +79,7 @@ func (c *cache) lookup() (*File, error) {
 		return nil, nil
 	}
 	blob, _ := os.Readlink(path) // a copy has no name of its own to be compared with
-	if !matches(filepath.Base(blob), data) {
+	if !matches(filepath.Base(blob), c.name, data) {
 		return nil, &Error{Kind: Damaged, Ref: c.ref, what: fmt.Sprintf("%s is not what was fetched: its checksum is not its name", path),
 			try: "delete the file that it links to, to have it fetched again, or name the file itself"}
 	}
@@ -86,7 +92,7 @@ func (c *cache) blob(etag string) []byte {
 		return nil
 	}
 	data, err := readFile(c.blobPath(etag), c.limit)
-	if err != nil || !matches(etag, data) {
+	if err != nil || !matches(etag, c.name, data) {
 		return nil
 	}
 	return data

@@ -29,6 +29,7 @@ type Error struct {
 	try  string
 	err  error // the cause, or nil
 
+	entry bool          // the hub has the revision, and knows that the file is not in it
 	retry bool          // another try may help
 	wait  time.Duration // for as long as the server asked; 0 when it did not
 }

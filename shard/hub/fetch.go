@@ -44,7 +44,7 @@ func newFetcher(o *Options, ref Ref, c *cache) (*fetcher, error) {
 	if err != nil || f.endpoint.Scheme != "http" && f.endpoint.Scheme != "https" || f.endpoint.Host == "" || f.endpoint.RawQuery != "" || f.endpoint.Fragment != "" {
 		return nil, f.fails(BadSetting, fmt.Sprintf("HF_ENDPOINT %q is no address of a hub", short(o.Endpoint)), "try "+DefaultEndpoint)
 	}
-	f.file = f.endpoint.JoinPath(ref.Repo, "resolve", url.PathEscape(ref.revision()), fileName)
+	f.file = f.endpoint.JoinPath(ref.Repo, "resolve", url.PathEscape(ref.revision()), c.name)
 	f.token, f.from = o.token()
 	for _, b := range []byte(f.token) {
 		if b <= ' ' || b >= 0x7F {
@@ -120,7 +120,7 @@ func (f *fetcher) attempt(ctx context.Context) (*fetched, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if !matches(said.etag, data) {
+	if !matches(said.etag, f.cache.name, data) {
 		return nil, f.fails(Damaged, fmt.Sprintf("%s sent bytes whose checksum is not the %s that they should have", resp.Request.URL.Host, said.etag), "try again, or another HF_ENDPOINT")
 	}
 	return &fetched{data, said.commit, said.etag}, nil
@@ -145,7 +145,7 @@ func (f *fetcher) checkAnswer(resp *http.Response, said metadata) *Error {
 }
 
 func (f *fetcher) tooLarge(size int64) *Error {
-	return f.fails(Damaged, fmt.Sprintf("the file has %d bytes or more, and no more than %d are taken", size, f.o.limit()), "a tokenizer.json is smaller; check the repository")
+	return f.fails(Damaged, fmt.Sprintf("the file has %d bytes or more, and no more than %d are taken", size, f.o.limit()), "a "+f.cache.name+" is smaller; check the repository")
 }
 
 var errStalled = errors.New("no byte for a minute")

@@ -87,7 +87,7 @@ func FuzzParseRef(f *testing.F) {
 		if ref.String() != name {
 			t.Errorf("%q reads back as %q", name, ref)
 		}
-		c := newCache(&Options{Cache: "/cache"}, ref)
+		c := newCache(&Options{Cache: "/cache"}, ref, fileName)
 		if filepath.Dir(c.dir) != "/cache" || !strings.HasPrefix(filepath.Base(c.dir), "models--") {
 			t.Errorf("%q lies in %s", name, c.dir)
 		}

@@ -30,8 +30,10 @@ func (f *fetcher) status(resp *http.Response) *Error {
 	case code == "RevisionNotFound":
 		return f.fails(NotFound, fmt.Sprintf("%s has no revision %s (%s)", page, f.ref.revision(), answer), "try a branch, tag or commit of it, as in "+f.ref.Repo+"@main")
 	case code == "EntryNotFound":
-		return f.fails(NotFound, fmt.Sprintf("%s has no %s at %s (%s)", page, fileName, f.ref.revision(), answer),
+		e := f.fails(NotFound, fmt.Sprintf("%s has no %s at %s (%s)", page, f.cache.name, f.ref.revision(), answer),
 			"try the repository of its base model, or make the file in Python: AutoTokenizer.from_pretrained(NAME).save_pretrained(DIR), and name DIR")
+		e.entry = true
+		return e
 	case code == "GatedRepo":
 		return f.fails(Denied, fmt.Sprintf("%s is gated (%s)", page, answer), f.accept())
 	case code == "RepoNotFound", resp.StatusCode == http.StatusNotFound:

@@ -32,6 +32,23 @@ func (c *cache) store(got *fetched) error {
 	return writeFile(c.refPath(), []byte(got.commit))
 }
 
+// absent tells whether the cache knows that the commit has no such file.
+func (c *cache) absent(commit string) bool {
+	if c.dir == "" {
+		return false
+	}
+	_, err := os.Stat(c.absentPath(commit))
+	return err == nil
+}
+
+// storeAbsent keeps that the commit has no such file.
+func (c *cache) storeAbsent(commit string) error {
+	if c.dir == "" {
+		return nil
+	}
+	return writeFile(c.absentPath(commit), nil)
+}
+
 // link makes the snapshot's file: a relative link, so that a cache can be moved, or a copy.
 func (c *cache) link(got *fetched) error {
 	path := c.snapshotPath(got.commit)
