@@ -50,6 +50,7 @@ const (
 	ReasonDuplicateTurns Reason = "duplicate_turns" // trajectory: the same run as one before it, from another export
 	ReasonNearDuplicate  Reason = "near_duplicate"  // trajectory, document: nearly the words of one before it
 	ReasonContaminated   Reason = "contaminated"    // trajectory, document: it holds a task of a file of --decontaminate
+	ReasonMixedOut       Reason = "mixed_out"       // trajectory, document: --mix wants fewer of its group
 	ReasonOtherPool      Reason = "other_pool"      // trajectory: --pools gives its source to another pool
 )
 

@@ -406,7 +406,7 @@ func (c *checker) merge(ctx context.Context) {
 			return // named already
 		}
 	}
-	duplicates, err := duplicateIDs(ctx, c.root, c.commits)
+	duplicates, err := duplicateIDs(ctx, c.root, c.commits, c.plan.Mix != nil)
 	if err != nil {
 		c.fault("turns", "%v", err)
 		return

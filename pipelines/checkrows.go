@@ -68,7 +68,7 @@ func (c *checker) partition(ctx context.Context, i int) {
 	}
 	p.shardCheck = &p.shards[train]
 	for _, l := range commit.Counts.Ledger.Domains {
-		p.decoded += l.Records.In
+		p.decoded += l.Records.In + l.Records.Repeated
 	}
 	for _, f := range commit.Files {
 		if s, ok := splitOf(unstaged(f.Path)); ok {
@@ -360,6 +360,7 @@ func (p *partitionCheck) compareCounts(i int) {
 	if p.counts.Tokens != p.commit.Counts.Tokens {
 		p.fault(path, "tokens %+v; the shards hold %+v", p.commit.Counts.Tokens, p.counts.Tokens)
 	}
+	p.compareCopies(path)
 	p.compareLedger(path, "total", p.commit.Counts.Ledger.Total, p.counts.Ledger.Total)
 	for _, d := range slices.Sorted(maps.Keys(p.commit.Counts.Ledger.Domains)) {
 		if p.counts.Ledger.Domains[d] == nil {
@@ -374,6 +375,36 @@ func (p *partitionCheck) compareCounts(i int) {
 	}
 	if !reflect.DeepEqual(p.counts.Mask, p.commit.Counts.Mask) {
 		p.fault(path, "mask_statistics are not those of the turns table")
+	}
+}
+
+// compareCopies proves that as many records are repeated as the plan has decided; a line that holds several is one there.
+func (p *partitionCheck) compareCopies(path string) {
+	if p.plan.Mix == nil {
+		return
+	}
+	var copies int64
+	s := setup{plan: p.plan, root: p.root}
+	decided, file, err := s.decisionsOf(p.commit.Partition)
+	if err != nil {
+		return // named already
+	}
+	defer file.Close()
+	for ; decided.more; decided.next() {
+		n, _ := times([]decision{decided.now})
+		copies += int64(n) - 1
+	}
+	got := p.commit.Counts.Ledger.Total.Records.Repeated
+	spliced := p.commit.Counts.Repairs[stats.InputNotes][turnmill.NoteSplicedLine.String()]
+	if got < copies || got > copies && spliced == 0 {
+		p.fault(path, "%d records are repeated, the plan has decided %d", got, copies)
+	}
+	var rows MixRows
+	for i := range p.commit.Mix {
+		rows.Rows, rows.Tokens, rows.Trained = rows.Rows+p.commit.Mix[i].Rows, rows.Tokens+p.commit.Mix[i].Tokens, rows.Trained+p.commit.Mix[i].Trained
+	}
+	if t := p.commit.Counts.Tokens; rows != (MixRows{Rows: t.Rows, Tokens: t.All, Trained: t.Trained}) {
+		p.fault(path, "the groups of the mix have %+v, the shards %+v", rows, t)
 	}
 }
 
@@ -394,7 +425,8 @@ func (p *partitionCheck) compareLedger(path, whose string, want, got *stats.Ledg
 			p.fault(path, "%s: it has %s, or the files have, and not both", whose, a.name)
 			continue
 		}
-		if a.want.Out != a.got.Out || a.want.Repeated != a.got.Repeated || a.in && a.want.In != a.got.In || !maps.Equal(a.want.Dropped, a.got.Dropped) || !maps.Equal(a.want.Rejected, a.got.Rejected) {
+		repeated := a.want.Repeated == a.got.Repeated || p.plan.Mix != nil // of which the decisions say how many records are
+		if a.want.Out != a.got.Out || !repeated || a.in && a.want.In+a.want.Repeated != a.got.In || !maps.Equal(a.want.Dropped, a.got.Dropped) || !maps.Equal(a.want.Rejected, a.got.Rejected) {
 			got := *a.got
 			if !a.in { // it is proven by the balance
 				got.In = a.want.In

@@ -33,6 +33,7 @@ type Commit struct {
 	Inputs        []RangeSum    `json:"inputs"`
 	Counts        *stats.Counts `json:"counts"`
 	SFT           *SFTCounts    `json:"sft,omitempty"` // of sft
+	Mix           []MixRows     `json:"mix,omitempty"` // of --mix: each group, and what is of none
 	Files         []FileSum     `json:"files"`
 }
 

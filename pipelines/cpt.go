@@ -96,6 +96,9 @@ func dryRun(ctx context.Context, o *Options, s *setup, window int64) (*Manifest,
 	m := manifestOf(s.plan, s.planSum)
 	count := func(c *Commit) error {
 		m.Counts.Add(c.Counts)
+		if err := m.addMix(c); err != nil {
+			return err
+		}
 		if c.SFT != nil {
 			m.SFT.Add(c.SFT)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/turnmill/turnmill"
 )
@@ -16,29 +17,32 @@ import (
 // decision is what the plan has decided about one trajectory or document.
 type decision struct {
 	record int64 // of the partition as its framer counts, from 0
-	unit   int64 // of the record as its decoder yields them, from 0
+	unit   int64 // of the record as its decoder yields them, from 0; wholeRecord
 	reason turnmill.Reason
-	detail string
+	detail string // of wholeRecord, how many times it is to be there
 }
+
+// wholeRecord is the unit of a decision that repeats a record.
+const wholeRecord = -1
 
 // Decisions are written as plan/pNNNNN.bin, one file a partition, in the order of its records:
 //
 //	"turnmill plan 1\n"
-//	{ records since the one before, unit, reason, bytes of the detail: unsigned varints; the detail }...
+//	{ records since the one before, unit + 1, reason, bytes of the detail: unsigned varints; the detail }...
 //
-// reason is a place in scanReasons. What is not named stays as it is.
+// reason is a place in scanReasons. A unit of 0 says how many times the record is to be there, in the detail. What is not named stays as it is.
 const decisionsMagic = "turnmill plan 1\n"
 
 // scanReasons are the reasons for which the plan drops, by their number in its files.
-var scanReasons = [...]turnmill.Reason{turnmill.ReasonDuplicate, turnmill.ReasonDuplicateTurns, turnmill.ReasonNearDuplicate, turnmill.ReasonContaminated}
+var scanReasons = [...]turnmill.Reason{turnmill.ReasonDuplicate, turnmill.ReasonDuplicateTurns, turnmill.ReasonNearDuplicate, turnmill.ReasonContaminated, turnmill.ReasonMixedOut}
 
 func decisionsPath(i int) string { return fmt.Sprintf("plan/p%05d.bin", i) }
 
 // append appends d, which follows a decision about record last.
 func (d *decision) append(dst []byte, last int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(d.record-last))
-	dst = binary.AppendUvarint(dst, uint64(d.unit))
-	dst = binary.AppendUvarint(dst, uint64(slices.Index(scanReasons[:], d.reason)))
+	dst = binary.AppendUvarint(dst, uint64(d.unit+1))
+	dst = binary.AppendUvarint(dst, uint64(max(slices.Index(scanReasons[:], d.reason), 0)))
 	dst = binary.AppendUvarint(dst, uint64(len(d.detail)))
 	return append(dst, d.detail...)
 }
@@ -84,9 +88,9 @@ func (r *decisionReader) next() {
 			return
 		}
 	}
-	record, unit := r.now.record+int64(fields[0]), int64(fields[1])
+	record, unit := r.now.record+int64(fields[0]), int64(fields[1])-1
 	switch {
-	case record < r.now.record || unit < 0, !first && record == r.now.record && unit <= r.now.unit:
+	case record < r.now.record || unit < wholeRecord, !first && record == r.now.record && unit <= r.now.unit:
 		r.fail(errors.New("decisions out of order"))
 		return
 	case fields[2] >= uint64(len(scanReasons)) || fields[3] > mostDetail:
@@ -99,6 +103,21 @@ func (r *decisionReader) next() {
 		return
 	}
 	r.now, r.more = decision{record, unit, scanReasons[fields[2]], string(detail)}, true
+	if unit == wholeRecord {
+		r.now.reason = ""
+		if n, err := strconv.ParseInt(string(detail), 10, 32); err != nil || n < 2 || strconv.FormatInt(n, 10) != string(detail) {
+			r.fail(errors.New("a record that is there no number of times"))
+		}
+	}
+}
+
+// times takes how often the record of some decisions is to be there.
+func times(decided []decision) (int, []decision) {
+	if len(decided) == 0 || decided[0].unit != wholeRecord {
+		return 1, decided
+	}
+	n, _ := strconv.Atoi(decided[0].detail) // the reader has read it
+	return n, decided[1:]
 }
 
 // of takes the decisions about a record, which is not before the one asked for last.

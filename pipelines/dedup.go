@@ -85,6 +85,9 @@ func (p *Plan) scanReasons() (reasons []turnmill.Reason) {
 	if len(p.Benchmarks) > 0 {
 		reasons = append(reasons, turnmill.ReasonContaminated)
 	}
+	if p.Mix != nil {
+		reasons = append(reasons, turnmill.ReasonMixedOut)
+	}
 	return reasons
 }
 

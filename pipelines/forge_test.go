@@ -108,7 +108,7 @@ func (f *forger) merged(planSum string) ([]file, error) {
 			return nil, err
 		}
 	}
-	duplicates, err := duplicateIDs(context.Background(), f.root, f.commits)
+	duplicates, err := duplicateIDs(context.Background(), f.root, f.commits, false)
 	if err != nil {
 		return nil, err
 	}

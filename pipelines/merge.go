@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/turnmill/turnmill"
@@ -31,8 +32,9 @@ type Manifest struct {
 	DuplicateIDs int64              `json:"duplicate_ids"` // trajectories and documents whose id another one has had before
 
 	*stats.Counts
-	SFT  *SFTSum `json:"sft,omitempty"`  // of sft
-	Scan *Scan   `json:"scan,omitempty"` // the plan's
+	SFT  *SFTSum   `json:"sft,omitempty"`  // of sft
+	Scan *Scan     `json:"scan,omitempty"` // the plan's
+	Mix  []MixRows `json:"mix,omitempty"`  // of --mix: each group, and what is of none
 
 	Inputs []InputSum `json:"inputs"`
 	Files  []FileSum  `json:"files"`
@@ -79,7 +81,7 @@ func merge(ctx context.Context, o *Options, p *Plan, planSum string) (*Manifest,
 			return nil, err
 		}
 	}
-	duplicates, err := duplicateIDs(ctx, root, commits)
+	duplicates, err := duplicateIDs(ctx, root, commits, p.Mix != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +128,9 @@ func merged(ctx context.Context, root string, p *Plan, planSum string, commits [
 		if err := addInputs(m, p, i, c); err != nil {
 			return nil, nil, err
 		}
+		if err := m.addMix(c); err != nil {
+			return nil, nil, err
+		}
 		m.Files = append(m.Files, withoutStaged(c.Files)...)
 	}
 	m.Files = append(m.Files, ordered...)
@@ -151,6 +156,22 @@ func merged(ctx context.Context, root string, p *Plan, planSum string, commits [
 	}
 	m.SFT.close(p)
 	return m, append(files, file{"manifest.json", encodeJSON(m)}), nil
+}
+
+// addMix adds the rows of each group of a mix.
+func (m *Manifest) addMix(c *Commit) error {
+	if len(c.Mix) != len(m.Mix) {
+		return fmt.Errorf("%s: %w: rows of %d groups, the mix has %d", commitPath(c.Partition), turnmill.ErrCorrupt, len(c.Mix), len(m.Mix))
+	}
+	for i := range m.Mix {
+		if c.Mix[i].Name != m.Mix[i].Name {
+			return fmt.Errorf("%s: %w: rows of a group %q, the mix has %q", commitPath(c.Partition), turnmill.ErrCorrupt, c.Mix[i].Name, m.Mix[i].Name)
+		}
+		m.Mix[i].Rows += c.Mix[i].Rows
+		m.Mix[i].Tokens += c.Mix[i].Tokens
+		m.Mix[i].Trained += c.Mix[i].Trained
+	}
+	return nil
 }
 
 // splits returns the names of the splits that a run has, with rows or without; an audit has none.
@@ -200,7 +221,7 @@ func manifestOf(p *Plan, planSum string) *Manifest {
 		FormatVersion: FormatVersion, Turnmill: Version, Pipeline: p.Pipeline, Config: p.Config, ConfigSHA256: p.ConfigSHA256,
 		Plan: planSum, Tokenizer: p.Tokenizer, Chat: p.Chat, Template: p.Template, Mask: p.Mask, Counts: stats.NewCounts(),
 	}
-	m.Scan = p.Scan
+	m.Scan, m.Mix = p.Scan, p.Mix.newMixRows()
 	if p.samples() {
 		m.SFT = &SFTSum{SFTCounts: newSFTCounts()}
 	}
@@ -290,7 +311,7 @@ const duplicatePass = 1 << 20
 
 // duplicateIDs reads the ids of every turns table and counts those that repeat, in as many passes as keep
 // the memory bounded.
-func duplicateIDs(ctx context.Context, root string, commits []*Commit) (duplicates, error) {
+func duplicateIDs(ctx context.Context, root string, commits []*Commit, mixed bool) (duplicates, error) {
 	var ids int64
 	for _, c := range commits {
 		l := c.Counts.Ledger.Total
@@ -299,12 +320,16 @@ func duplicateIDs(ctx context.Context, root string, commits []*Commit) (duplicat
 	passes := ids/duplicatePass + 1
 	var d duplicates
 	for pass := range passes {
+		var copies copyIDs
 		seen := map[[16]byte]struct{}{}
 		for i := range commits {
 			if ctx.Err() != nil {
 				return d, context.Cause(ctx)
 			}
-			err := eachID(root, i, func(id string) {
+			err := eachID(root, i, func(id string, record int64) {
+				if mixed && copies.has(i, record, id) {
+					return
+				}
 				sum := sha256.Sum256([]byte(id))
 				key := [16]byte(sum[:16])
 				if int64(binary.BigEndian.Uint64(sum[16:])>>1)%passes != pass {
@@ -327,17 +352,36 @@ func duplicateIDs(ctx context.Context, root string, commits []*Commit) (duplicat
 }
 
 // eachID calls f once for every trajectory and document of a partition that has a turn.
-func eachID(root string, i int, f func(id string)) error {
+func eachID(root string, i int, f func(id string, record int64)) error {
 	last := int64(-1)
 	return eachTurn(root, i, func(rows []stats.TurnRow) error {
 		for k := range rows {
 			if rows[k].Trajectory != last {
 				last = rows[k].Trajectory
-				f(rows[k].ID)
+				f(rows[k].ID, rows[k].Record)
 			}
 		}
 		return nil
-	}, "id", "trajectory")
+	}, "id", "record", "trajectory")
+}
+
+// copyIDs tells the copies of a record that a mix repeats: they follow it, with its ids.
+type copyIDs struct {
+	partition   int
+	record      int64
+	before, now []string // ids of the record before, and of the one at hand
+}
+
+func (c *copyIDs) has(partition int, record int64, id string) bool {
+	switch {
+	case partition != c.partition || record > c.record+1 || record < c.record:
+		c.before, c.now = c.before[:0], c.now[:0]
+	case record != c.record:
+		c.before, c.now = c.now, c.before[:0]
+	}
+	c.partition, c.record = partition, record
+	c.now = append(c.now, strings.Clone(id))
+	return slices.Contains(c.before, id)
 }
 
 // eachTurn reads a partition's turns table in batches.

@@ -57,6 +57,7 @@ type Options struct {
 	Shuffle       bool   // order the rows of each split by a draw of the seed
 	Beyond        string // "on": count what the mask does not look at; "auto": in an audit
 
+	Mix *Mix // nil: everything once
 	// Decontaminate names files of benchmarks, whose tasks are not to be trained.
 	Decontaminate []string
 	// Dedup is what is dropped as a duplicate of what stands before it in the plan: "exact" the same content, "turns" the
@@ -175,6 +176,7 @@ func (o *Options) Validate() error {
 	}
 	errs = append(errs, o.rateErrors()...)
 	errs = append(errs, o.dedupErrors()...)
+	errs = append(errs, o.mixErrors())
 	if o.Mask == "weight" && o.Profile == "hf" && !o.audits() {
 		errs = append(errs, errors.New("--mask weight: the profile hf has no column for weights; try --profile weighted"))
 	}

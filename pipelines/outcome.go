@@ -22,6 +22,8 @@ type outcome struct {
 	rows    shard.Rows
 	splits  []split // of each row
 	to      split   // of the rows that come next
+	groups  []int   // of a mix, of each row
+	group   int     // of the rows that come next; -1: of none
 	turns   []stats.TurnRow
 	rejects []byte // JSON lines
 	lines   int64  // of rejects
@@ -63,6 +65,7 @@ func newOutcome(mode mask.Mode, tokens bool) *outcome {
 func (o *outcome) reset() {
 	o.rows.Reset()
 	o.splits, o.turns, o.rejects = o.splits[:0], o.turns[:0], o.rejects[:0]
+	o.groups, o.group = o.groups[:0], -1
 	o.lines, o.records, o.units, o.part, o.failed = 0, 0, 0, false, nil
 	o.counts.Reset()
 	o.arena.Reset()
@@ -81,6 +84,7 @@ func (o *outcome) reset() {
 func (o *outcome) split() {
 	for len(o.splits) < len(o.rows.Rows) {
 		o.splits = append(o.splits, o.to)
+		o.groups = append(o.groups, o.group)
 	}
 }
 
@@ -89,6 +93,7 @@ func (o *outcome) take(part *outcome) {
 	o.split()
 	o.rows.Take(&part.rows)
 	part.splits, o.splits = o.splits, part.splits[:0]
+	part.groups, o.groups = o.groups, part.groups[:0]
 	part.part = true
 }
 

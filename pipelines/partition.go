@@ -37,6 +37,7 @@ type partitionWriter struct {
 	sft           *sampleWriter               // of sft, else nil
 
 	counts         *stats.Counts
+	mix            []MixRows // of each group, and of none
 	records, units int64
 	places         []place // of the outcome's rows, and of the parts of it that came before
 }
@@ -50,7 +51,7 @@ func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 	if p.setup.plan.Config.Shuffle {
 		to = stagedSink{to, p.setup.plan}
 	}
-	w := &partitionWriter{setup: p.setup, pool: p, partition: i, to: to, counts: stats.NewCounts()}
+	w := &partitionWriter{setup: p.setup, pool: p, partition: i, to: to, counts: stats.NewCounts(), mix: p.setup.plan.Mix.newMixRows()}
 	for of := range w.shards {
 		w.shards[of] = shardWriter{to: to, path: func(n int) string { return shardPath(split(of), i, n) }, limit: p.setup.plan.Config.ShardBytes,
 			options: arrow.Options{Profile: p.setup.profile, Vocabulary: p.setup.plan.Tokenizer.Vocabulary, Behind: p.behind}, idle: p.shards}
@@ -99,6 +100,7 @@ func (w *partitionWriter) abort() {
 // write appends one outcome.
 func (w *partitionWriter) write(o *outcome) error {
 	for i := range o.rows.Rows {
+		w.countMix(&o.rows.Rows[i], o.groups[i])
 		at, err := w.row(&o.rows.Rows[i], o.splits[i])
 		if err != nil {
 			return err
@@ -145,6 +147,22 @@ func (w *partitionWriter) row(row *turnmill.Row, to split) (place, error) {
 		return place{}, nil
 	}
 	return w.shards[to].put(row)
+}
+
+// countMix counts a row under its group.
+func (w *partitionWriter) countMix(row *turnmill.Row, group int) {
+	if w.mix == nil {
+		return
+	}
+	if group < 0 {
+		group = len(w.mix) - 1
+	}
+	m := &w.mix[group]
+	m.Rows++
+	m.Tokens += int64(len(row.IDs))
+	for i := range row.Turns {
+		m.Trained += int64(row.Turns[i].Trained)
+	}
 }
 
 func (w *partitionWriter) count(row *turnmill.Row) {
@@ -203,7 +221,7 @@ func (w *partitionWriter) finish(ranges []RangeSum) (*Commit, error) {
 		}
 		files = append(files, turns, records)
 	}
-	commit := &Commit{FormatVersion: FormatVersion, Partition: w.partition, Plan: w.setup.planSum, Inputs: ranges, Counts: w.counts}
+	commit := &Commit{FormatVersion: FormatVersion, Partition: w.partition, Plan: w.setup.planSum, Inputs: ranges, Counts: w.counts, Mix: w.mix}
 	if w.sft != nil {
 		sums, err := w.sft.finish()
 		if err != nil {

@@ -151,7 +151,8 @@ type Plan struct {
 	Answers    *Answers         `json:"answers,omitempty"` // recorded ones, of sft
 	Partitions [][]Range        `json:"partitions"`
 	Benchmarks []BenchmarkFile  `json:"benchmarks,omitempty"` // of --decontaminate
-	Scan       *Scan            `json:"scan,omitempty"`       // what reading all inputs decided; nil where nothing asks for it
+	Mix        *Mix             `json:"mix,omitempty"`
+	Scan       *Scan            `json:"scan,omitempty"` // what reading all inputs decided; nil where nothing asks for it
 }
 
 // streams tells whether the run reads standard input: its partitions stand in the commits alone.
@@ -190,7 +191,7 @@ func (p *Plan) sound() error {
 		oneOf("template", c.Template, templateNames(p.samples())...),
 		oneOf("beyond", c.Beyond, "on", "off"),
 		oneOf("dedup", c.Dedup, dedupNames[:]...),
-		c.soundThreshold(), p.soundScan(),
+		c.soundThreshold(), p.soundScan(), p.soundMix(),
 		oneOf("secrets", c.Secrets, secrets.Modes()...),
 	}
 	if _, err := p.Mask.copied(); err != nil {
@@ -319,6 +320,7 @@ func differences(old, now *Plan) []string {
 		out = append(out, answerDifferences("judgements", old.Answers.Judgements, now.Answers.Judgements)...)
 	}
 	out = append(out, inputDifferences(old.Inputs, now.Inputs)...)
+	add("mix", old.Mix, now.Mix)
 	add("decontaminate", old.Benchmarks, now.Benchmarks)
 	if len(out) == 0 { // the ends of all inputs are as they were, and something in between is not
 		add("what the scan of the inputs decided", old.Scan, now.Scan)

@@ -10,6 +10,7 @@ import (
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/mask"
 	"github.com/turnmill/turnmill/shard"
+	"github.com/turnmill/turnmill/stats"
 )
 
 // worker takes records to rows. It serves one goroutine; what several share is read-only.
@@ -27,14 +28,46 @@ type worker struct {
 	targets   []shard.Target
 	beyond    []mask.Beyond // of each target
 	canonical []byte
-	decided   []decision // what the plan has of the record at hand
-	unit      int64      // of it: trajectories and documents so far
+	decided   []decision    // what the plan has of the record at hand
+	unit      int64         // of it: trajectories and documents so far
+	copy      *stats.Counts // of a record that is there again
+	mix       *Mix          // nil: none is asked for
 }
 
 // work takes one record of a job to rows.
 func (w *worker) work(j *job, it *item, rec frame.Record, out *outcome) {
-	w.decided, w.unit = it.decided, 0
+	copies, decided := times(it.decided)
+	w.decided, w.unit = decided, 0
 	w.record(j.from, rec, out)
+	for range copies - 1 {
+		w.again(j, decided, rec, out)
+	}
+}
+
+// again takes a record to rows once more: what came in is counted as repeated.
+func (w *worker) again(j *job, decided []decision, rec frame.Record, out *outcome) {
+	counts := out.counts
+	if w.copy == nil {
+		w.copy = stats.NewCounts()
+	}
+	w.copy.Reset()
+	w.copy.Sources, out.counts = counts.Sources, w.copy
+	w.decided, w.unit = decided, 0
+	w.record(j.from, rec, out)
+	w.copy.Repeat()
+	w.copy.Sources, out.counts = nil, counts
+	counts.Add(w.copy)
+}
+
+// group notes the group of a mix that the record belongs to.
+func (w *worker) group(from source, out *outcome) {
+	switch d := &w.decoded; {
+	case w.mix == nil || w.unit > 0:
+	case len(d.Documents) > 0:
+		out.group = w.mix.groupOf(from.path, d.Documents[0].Source, kindDocument)
+	case len(d.Trajectories) > 0:
+		out.group = w.mix.groupOf(from.path, d.Trajectories[0].Source, kindTrajectory)
+	}
 }
 
 // planned returns why the plan drops the trajectory or document that comes next in the record, if it does.
@@ -57,6 +90,7 @@ func (w *worker) record(from source, raw frame.Record, out *outcome) {
 			continue
 		}
 		out.begin(from, part, &w.decoded)
+		w.group(from, out)
 		for i := range w.decoded.Documents { // world knowledge: nothing to mask
 			w.document(&w.decoded.Documents[i], out)
 		}

@@ -6,10 +6,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter/dedup"
+	"github.com/turnmill/turnmill/ingest/formats"
 	"github.com/turnmill/turnmill/ingest/frame"
 	"github.com/turnmill/turnmill/internal/extsort"
 )
@@ -27,9 +29,12 @@ import (
 // scanWork makes prints of a record's units. It is the worker of a scan.
 type scanWork struct {
 	unpacker
-	method  dedup.Method      // nil: no duplicates are looked for
-	matcher *dedup.Matcher    // nil: no benchmark is named
-	inputs  map[string]uint64 // each input's number
+	method    dedup.Method      // nil: no duplicates are looked for
+	matcher   *dedup.Matcher    // nil: no benchmark is named
+	inputs    map[string]uint64 // each input's number
+	mix       *Mix              // nil: none is asked for
+	seed      string
+	canonical []byte
 }
 
 // scanned is what the records of a job gave a scan.
@@ -44,6 +49,14 @@ type scanned struct {
 type scannedUnit struct {
 	record, unit, line int64
 	keys, body         int // where its own end in print
+	mix                scannedMix
+}
+
+// scannedMix is what of a record, at its first unit, a mix goes by.
+type scannedMix struct {
+	group int // from 1; 0: none takes it
+	bytes int64
+	draw  uint64
 }
 
 func (s *scanned) reset() {
@@ -61,15 +74,26 @@ func (w *scanWork) work(j *job, it *item, rec frame.Record, out *outcome) {
 	if j.from.frame > 0 {
 		line = 0 // it counts from the frame
 	}
+	first := len(s.units)
 	add := func() {
-		s.units = append(s.units, scannedUnit{it.record, unit, line, len(s.print.Keys), len(s.print.Body)})
+		s.units = append(s.units, scannedUnit{record: it.record, unit: unit, line: line, keys: len(s.print.Keys), body: len(s.print.Body)})
 		unit++
 	}
+	var mix scannedMix
+	var bytes int64
+	defer func() {
+		if mix.bytes = bytes; len(s.units) > first {
+			s.units[first].mix = mix
+		}
+	}()
 	for _, err := range w.unpack(j.from, rec, out.counts) {
 		if err != nil {
 			continue // which the run will say
 		}
 		for i := range w.decoded.Documents {
+			if w.mix != nil {
+				bytes += w.weighDocument(&w.decoded.Documents[i], s.path, unit == 0, &mix)
+			}
 			if w.method != nil {
 				w.method.Document(&w.decoded.Documents[i], &s.print)
 			}
@@ -79,6 +103,9 @@ func (w *scanWork) work(j *job, it *item, rec frame.Record, out *outcome) {
 			add()
 		}
 		for i := range w.decoded.Trajectories {
+			if w.mix != nil {
+				bytes += w.weigh(&w.decoded.Trajectories[i], s.path, unit == 0, &mix)
+			}
 			if w.method != nil {
 				w.method.Trajectory(&w.decoded.Trajectories[i], &s.print)
 			}
@@ -101,6 +128,35 @@ func (s *scanned) hold(task string) {
 	s.tasks[len(s.units)] = task
 }
 
+// weigh adds what a mix goes by: of the record's first unit group and draw, of each the bytes of its texts.
+func (w *scanWork) weigh(t *turnmill.Trajectory, path string, first bool, mix *scannedMix) (bytes int64) {
+	if first {
+		id := t.ID
+		if id == "" {
+			id, w.canonical = formats.ContentID(t, w.canonical)
+		}
+		*mix = scannedMix{group: w.mix.groupOf(path, t.Source, kindTrajectory) + 1, draw: drawMix(w.seed, id)}
+	}
+	for _, part := range t.System.Parts() {
+		bytes += int64(len(part))
+	}
+	for i := range t.Turns {
+		bytes += int64(len(t.Turns[i].State) + len(t.Turns[i].Action) + len(t.Turns[i].Observation))
+	}
+	return bytes
+}
+
+func (w *scanWork) weighDocument(d *turnmill.Document, path string, first bool, mix *scannedMix) int64 {
+	if first {
+		id := d.ID
+		if id == "" {
+			id, w.canonical = formats.DocumentContentID(d, w.canonical)
+		}
+		*mix = scannedMix{group: w.mix.groupOf(path, d.Source, kindDocument) + 1, draw: drawMix(w.seed, id)}
+	}
+	return int64(len(d.Text))
+}
+
 // placeBytes is the size of a unit's place on disk: partition, record, unit, input, line.
 const placeBytes = 4 + 8 + 4 + 4 + 8
 
@@ -114,6 +170,7 @@ type scan struct {
 	keys      *extsort.Sorter
 	pairs     *extsort.Sorter
 	places    *extsort.Spool
+	mixed     *extsort.Spool // what of each unit a mix goes by
 	tasks     *extsort.Spool // units that hold a task of a benchmark: number, bytes of its name, name
 	bodies    *extsort.Spool
 	ends      *extsort.Spool // where each unit's body ends, in words
@@ -132,7 +189,7 @@ func (s *setup) scan(ctx context.Context, o *Options, window int64) error {
 	began := time.Now()
 	dir := o.scanDir()
 	c := &scan{setup: s, dir: dir, inputs: s.inputNumbers(), keys: extsort.New(dir, s.scanMemory()),
-		places: extsort.NewSpool(dir), tasks: extsort.NewSpool(dir), bodies: extsort.NewSpool(dir), ends: extsort.NewSpool(dir)}
+		places: extsort.NewSpool(dir), tasks: extsort.NewSpool(dir), mixed: extsort.NewSpool(dir), bodies: extsort.NewSpool(dir), ends: extsort.NewSpool(dir)}
 	defer c.close()
 	o.logger().Info("scan", "dedup", s.plan.Config.Dedup, "inputs", len(s.plan.Inputs))
 	if err := c.read(ctx, budget, o.workers()); err != nil {
@@ -170,6 +227,7 @@ func (c *scan) close() {
 	}
 	c.places.Close()
 	c.tasks.Close()
+	c.mixed.Close()
 	c.bodies.Close()
 	c.ends.Close()
 }
@@ -224,6 +282,13 @@ func (c *scan) keep(u *scannedUnit, path string, body []uint64) error {
 	b = binary.BigEndian.AppendUint64(b, uint64(u.line))
 	if _, err := c.places.Write(b); err != nil {
 		return err
+	}
+	if c.setup.plan.Mix != nil {
+		b = binary.BigEndian.AppendUint32(b[:0], uint32(u.mix.group))
+		b = binary.BigEndian.AppendUint64(b, uint64(u.mix.bytes))
+		if _, err := c.mixed.Write(binary.BigEndian.AppendUint64(b, u.mix.draw)); err != nil {
+			return err
+		}
 	}
 	b = b[:0]
 	for _, word := range body {
@@ -301,6 +366,10 @@ func (c *scan) decide(ctx context.Context) (*Scan, *found, error) {
 	out := newDecisionWriter(c.dir)
 	d := decider{scan: c, method: newMethod(&c.setup.plan.Config), reason: duplicateReason(&c.setup.plan.Config),
 		tasks: bufio.NewReader(io.NewSectionReader(c.tasks, 0, c.tasks.Len())), dropped: newMarks(c.units), firsts: newMarks(c.units), result: result, out: out}
+	if c.setup.plan.Mix != nil {
+		d.mixing = &mixing{scan: c, mix: c.setup.plan.Mix, drops: extsort.NewSpool(c.dir), dropped: d.dropped}
+		defer d.mixing.drops.Close()
+	}
 	n := 0
 	err := c.pairs.Each(func(r extsort.Record) error {
 		if n++; n%(1<<12) == 0 && ctx.Err() != nil {
@@ -313,6 +382,9 @@ func (c *scan) decide(ctx context.Context) (*Scan, *found, error) {
 	})
 	if err == nil {
 		err = d.tasksBefore(uint64(c.units))
+	}
+	if err == nil && d.mixing != nil {
+		err = d.mixing.run(ctx, result, out)
 	}
 	if err != nil {
 		out.close()
@@ -336,6 +408,7 @@ type decider struct {
 	result          *Scan
 	out             *decisionWriter
 	tasks           *bufio.Reader
+	mixing          *mixing // nil: what is dropped is written at once
 	a, b            []uint64
 }
 
@@ -362,9 +435,7 @@ func (d *decider) tasksBefore(end uint64) error {
 		if err != nil {
 			return err
 		}
-		d.dropped.set(seq)
-		d.result.Dropped[turnmill.ReasonContaminated]++
-		if err := d.out.add(at.partition, &decision{at.record, at.unit, turnmill.ReasonContaminated, string(task)}); err != nil {
+		if err := d.drop(seq, &at, turnmill.ReasonContaminated, string(task)); err != nil {
 			return err
 		}
 	}
@@ -391,8 +462,17 @@ func (d *decider) pair(later, earlier uint64) error {
 		d.firsts.set(earlier)
 		d.result.Groups++
 	}
-	d.result.Dropped[d.reason]++
-	return d.out.add(at.partition, &decision{at.record, at.unit, d.reason, "as " + d.scan.name(first)})
+	return d.drop(later, &at, d.reason, "as "+d.scan.name(first))
+}
+
+// drop decides that a unit is dropped.
+func (d *decider) drop(seq uint64, at *unitPlace, reason turnmill.Reason, detail string) error {
+	d.dropped.set(seq)
+	d.result.Dropped[reason]++
+	if d.mixing != nil {
+		return d.mixing.drop(seq, byte(slices.Index(scanReasons[:], reason)), detail)
+	}
+	return d.out.add(at.partition, &decision{at.record, at.unit, reason, detail})
 }
 
 func (d *decider) same(later, earlier uint64) (bool, error) {

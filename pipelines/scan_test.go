@@ -91,7 +91,7 @@ func TestScanOnDisk(t *testing.T) {
 	for _, method := range []dedup.Method{&dedup.Turns{}, &exact{}} {
 		var want string
 		for _, memory := range []int64{1, 1 << 30} {
-			c := &scan{dir: dir, keys: extsort.New(dir, memory), places: extsort.NewSpool(dir), bodies: extsort.NewSpool(dir), ends: extsort.NewSpool(dir), tasks: extsort.NewSpool(dir), inputs: map[string]uint64{"0/a": 0}}
+			c := &scan{dir: dir, keys: extsort.New(dir, memory), places: extsort.NewSpool(dir), bodies: extsort.NewSpool(dir), ends: extsort.NewSpool(dir), tasks: extsort.NewSpool(dir), mixed: extsort.NewSpool(dir), inputs: map[string]uint64{"0/a": 0}}
 			c.setup = &setup{plan: &Plan{Partitions: make([][]Range, 1), Inputs: []PlanInput{{Path: "0/a"}}, Config: Config{Dedup: dedupTurns}}}
 			if _, ok := method.(*exact); ok {
 				c.setup.plan.Config.Dedup = dedupExact

@@ -19,11 +19,14 @@ type Scan struct {
 	Units   int64                     `json:"units"`   // trajectories and documents
 	Groups  int64                     `json:"groups"`  // those that others were dropped for
 	Dropped map[turnmill.Reason]int64 `json:"dropped"` // trajectories and documents
-	Files   []FileSum                 `json:"files"`   // plan/pNNNNN.bin, one a partition; rows are decisions
+	Mix     []MixShare                `json:"mix,omitempty"`
+	Files   []FileSum                 `json:"files"` // plan/pNNNNN.bin, one a partition; rows are decisions
 }
 
 // scans tells whether the plan has to read the inputs.
-func (p *Plan) scans() bool { return p.Config.Dedup != dedupNone || len(p.Benchmarks) > 0 }
+func (p *Plan) scans() bool {
+	return p.Config.Dedup != dedupNone || len(p.Benchmarks) > 0 || p.Mix != nil
+}
 
 // scanMemory is how much of the memory of a partition's files, which are not written yet, sorting takes.
 func (s *setup) scanMemory() int64 { return s.writers() / 2 }
@@ -172,7 +175,7 @@ func (o *Options) scanDir() string {
 func (p *Plan) soundScan() error {
 	switch {
 	case p.scans() != (p.Scan != nil):
-		return errors.New("what the scan decided, --dedup and --decontaminate do not go together")
+		return errors.New("what the scan decided, --dedup, --decontaminate and --mix do not go together")
 	case p.Scan == nil:
 		return nil
 	case len(p.Scan.Files) != len(p.Partitions) || p.streams():

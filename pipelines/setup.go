@@ -89,6 +89,7 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 		Tokenizer: info,
 		Chat:      ChatInfo{Name: written.name},
 		Patterns:  o.Patterns,
+		Mix:       o.Mix,
 		Mask:      MaskInfo{Mode: mode, Table: o.MaskTable.Spec(), SHA256: o.MaskTable.Hash(), Words: mask.WordsVersion, Seed: o.Seed},
 	}
 	if mode == mask.ModeChanged.String() {
@@ -223,6 +224,7 @@ func (s *setup) newWorker() *worker {
 		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}, s.secrets),
 		filters:  s.filters.Fork(), mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},
 	}
+	w.mix = s.plan.Mix
 	if s.plan.samples() {
 		w.samples = s.newSampleMaker()
 	}
@@ -240,6 +242,7 @@ func (s *setup) newScanWork() *scanWork {
 	c := &s.plan.Config
 	w := &scanWork{
 		unpacker: newUnpacker(s.plan.Inputs, formats.Options{KeepThought: c.KeepThought, Domain: domainOf(c.Domain)}, s.secrets), method: newMethod(c), inputs: s.inputNumbers(),
+		mix: s.plan.Mix, seed: s.plan.Mask.Seed,
 	}
 	if s.benchmark != nil {
 		w.matcher = dedup.NewMatcher(s.benchmark)

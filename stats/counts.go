@@ -82,6 +82,24 @@ func (c *Counts) Reset() {
 	}
 }
 
+// Repeat turns the counts of a copy of what was counted before into those of a repetition: what came in was repeated,
+// and what was noted is noted already.
+func (c *Counts) Repeat() {
+	for _, l := range c.Ledger.Domains {
+		for _, a := range []*Account{&l.Records, &l.Trajectories, &l.Turns, &l.LossTokens} {
+			a.In, a.Repeated = 0, a.Repeated+a.In
+		}
+	}
+	l := c.Ledger.Total
+	for _, a := range []*Account{&l.Trajectories, &l.Turns, &l.LossTokens} {
+		a.In, a.Repeated = 0, a.Repeated+a.In
+	}
+	l.Records.In, l.Records.Repeated = 0, l.Records.Out+l.Records.AllDropped()+l.Records.AllRejected() // whose copies no framer sees
+	clear(c.Repairs)
+	clear(c.Notices)
+	clear(c.Secrets)
+}
+
 // Domain returns the ledger of a domain.
 func (c *Counts) Domain(d turnmill.Domain) *Ledger {
 	l := c.Ledger.Domains[d]

@@ -22,6 +22,7 @@ type cptOptions struct {
 	recipe    string
 	maskTable string
 	patterns  string
+	mix       string
 	pools     string
 	progress  string
 	logFormat string
@@ -90,6 +91,7 @@ func (o *cptOptions) add(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Validation, "validation", o.Validation, "share `X` of trajectories and documents that go to OUT/validation, drawn from the id")
 	fs.BoolVar(&o.Shuffle, "shuffle", false, "order the rows of each split by a draw of the seed, one order for any partitions; takes the room of the rows once more")
 	fs.StringVar(&o.Beyond, "beyond", o.Beyond, "`WHEN` turns are measured against state, history and reference answer as well, for columns of OUT/turns that change no label: on, off, auto: in an audit")
+	fs.StringVar(&o.mix, "mix", "", "YAML `FILE` with groups of records and their weights; what a group has too little of is repeated, too much cut; without it everything is there once")
 	fs.StringSliceVar(&o.Decontaminate, "decontaminate", nil, "`FILES` of benchmarks, whose tasks are dropped: rows of JSON with task ids and texts, or text with a task a line")
 	fs.StringVar(&o.Dedup, "dedup", o.Dedup, "`HOW` duplicates are told, of which the first in the order of the plan stays: none; exact: the same content; turns: the same run, in another export; near: nearly the same words")
 	fs.StringVar(&o.NearThreshold, "near-threshold", o.NearThreshold, "least share `X` of five-word runs that near duplicates have in common, of those that either has")
@@ -139,6 +141,13 @@ func (o *cptOptions) resolve(fs *pflag.FlagSet, args []string) error {
 			return err
 		}
 		o.Patterns = patterns
+	}
+	if o.mix != "" {
+		mix, err := readMix(o.mix)
+		if err != nil {
+			return err
+		}
+		o.Mix = mix
 	}
 	o.settle()
 	if o.pools != "" {
@@ -241,6 +250,9 @@ func writeLedger(w io.Writer, m *pipelines.Manifest) error {
 	}
 	if m.Config.Validation != "0" && len(m.Files) > 0 {
 		fmt.Fprintf(w, "\nrows       train %s, validation %s\n", stats.Thousands(rows["train"]), stats.Thousands(rows["validation"]))
+	}
+	if err := writeMix(w, m); err != nil {
+		return err
 	}
 	if m.DuplicateIDs > 0 {
 		fmt.Fprintf(w, "\nnote: %s trajectories or documents have an id that came before\n", stats.Thousands(m.DuplicateIDs))

@@ -23,7 +23,7 @@ var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "thre
 	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "budget-cost", "request-timeout"}
 
 // maskFlags are the flags of cpt that sft leaves out: what was chosen is trained, without a mask.
-var maskFlags = [...]string{"objective", "mask", "copied-keep", "mask-table", "profile", "keep-thought", "beyond", "dedup", "near-threshold", "decontaminate"}
+var maskFlags = [...]string{"objective", "mask", "copied-keep", "mask-table", "profile", "keep-thought", "beyond", "dedup", "near-threshold", "decontaminate", "mix"}
 
 func newSFT(s streams) *cobra.Command {
 	o := &cptOptions{Options: pipelines.DefaultOptions()}
