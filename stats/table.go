@@ -96,12 +96,13 @@ func (t *tableWriter) turnsOnly(width int, c *Counts) {
 	t.printf("%-*s %12s %12s\n", width, "total", Thousands(c.Ledger.Total.Turns.In), Thousands(c.Ledger.Total.Turns.Out))
 }
 
-// share is what of the loss tokens is left, in percent.
+// share is what of the loss tokens is left, in percent; those of copies count on both sides.
 func share(a *Account) string {
-	if a.In == 0 {
+	all := a.In + a.Repeated
+	if all == 0 {
 		return "-"
 	}
-	return strconv.FormatFloat(100*float64(a.Out)/float64(a.In), 'f', 1, 64) + "%"
+	return strconv.FormatFloat(100*float64(a.Out)/float64(all), 'f', 1, 64) + "%"
 }
 
 type tableWriter struct {
@@ -125,9 +126,25 @@ func (t *tableWriter) lists(c *Counts) {
 		{"turns", l.Turns.Dropped}, {"loss tokens", l.LossTokens.Dropped}})
 	t.reasons("rejected", []named{{"records", l.Records.Rejected}, {"trajectories", l.Trajectories.Rejected}, {"queries", q.Rejected},
 		{"turns", l.Turns.Rejected}, {"loss tokens", l.LossTokens.Rejected}})
+	t.repeated(l)
 	t.notes("repairs", c.Repairs)
 	t.notes("notices", c.Notices)
 	t.notes("secrets", c.Secrets)
+}
+
+// repeated writes how many copies there are, which came in once and are out more than once.
+func (t *tableWriter) repeated(l *Ledger) {
+	if l.Records.Repeated == 0 {
+		return
+	}
+	var items []string
+	for _, a := range []struct {
+		name string
+		n    int64
+	}{{"records", l.Records.Repeated}, {"trajectories", l.Trajectories.Repeated}, {"turns", l.Turns.Repeated}, {"loss tokens", l.LossTokens.Repeated}} {
+		items = append(items, a.name+" "+Thousands(a.n))
+	}
+	t.list("repeated", "", items)
 }
 
 type named struct {
