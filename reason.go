@@ -51,7 +51,7 @@ const (
 	ReasonNearDuplicate  Reason = "near_duplicate"  // trajectory, document: nearly the words of one before it
 	ReasonContaminated   Reason = "contaminated"    // trajectory, document: it holds a task of a file of --decontaminate
 	ReasonMixedOut       Reason = "mixed_out"       // trajectory, document: --mix wants fewer of its group
-	ReasonOtherPool      Reason = "other_pool"      // trajectory: --pools gives its source to another pool
+	ReasonOtherPool      Reason = "other_pool"      // trajectory, document: --pools gives its source to another pool
 )
 
 // Why a turn stands in a row without being a target; ReasonMasked also counts its loss tokens.

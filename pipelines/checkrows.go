@@ -105,6 +105,9 @@ func reasonsOf(p *Plan) (reasons [2][]turnmill.Reason) {
 	if p.tokens() {
 		reasons[1] = []turnmill.Reason{turnmill.ReasonTurnTooLong, turnmill.ReasonSystemTooLong, turnmill.ReasonNoLoss, turnmill.ReasonUnencodable}
 	}
+	if _, pools := p.Config.pool(); pools != nil {
+		reasons[1] = append(reasons[1], turnmill.ReasonOtherPool)
+	}
 	if p.Scan != nil {
 		reasons[1] = append(reasons[1], p.scanReasons()...)
 	}

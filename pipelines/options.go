@@ -140,6 +140,7 @@ func (o *Options) Validate() error {
 		oneOf("beyond", o.Beyond, "auto", "on", "off"),
 		oneOf("secrets", o.Secrets, secrets.Modes()...),
 		o.MaskTable.Validate(),
+		o.SFT.Pools.errors(o.SFT.Pool, o.Template),
 	}
 	if o.Chat != "auto" {
 		errs = append(errs, chat.Known(o.Chat))
@@ -169,7 +170,7 @@ func (o *Options) Validate() error {
 	atMost("max-record", o.MaxRecord, maxRecordLimit, "2 GiB")
 	atMost("seq-len", int64(o.SeqLen), math.MaxInt32, "places in a row have 32 bits")
 	atMost("partitions", int64(o.Partitions), mostPartitions, "file names have room for five digits")
-	for _, text := range []struct{ flag, value string }{{"seed", o.Seed}, {"domain", o.Domain}} {
+	for _, text := range []struct{ flag, value string }{{"seed", o.Seed}, {"domain", o.Domain}, {"pool", o.SFT.Pool}} {
 		if !utf8.ValidString(text.value) {
 			errs = append(errs, fmt.Errorf("--%s %q: want UTF-8 text", text.flag, text.value))
 		}

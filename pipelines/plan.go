@@ -57,6 +57,9 @@ type Config struct {
 	Secrets        string `json:"secrets"` // scrub, report, off
 	// SecretRules is the SHA-256 of the rules by which secrets are found; empty where none are looked for.
 	SecretRules string `json:"secret-rules,omitempty"`
+	// Pool is which pool the corpus is, where Pools names the sources of each; sft has its own.
+	Pool  string `json:"pool,omitempty"`
+	Pools Pools  `json:"pools,omitempty"`
 	// SFT is nil for the other pipelines.
 	SFT *SFTConfig `json:"sft,omitempty"`
 }

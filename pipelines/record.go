@@ -23,6 +23,8 @@ type worker struct {
 	draw    *tokenDraw    // mode token, else nil
 	splits  splitter
 	samples *sampleMaker // of sft, else nil
+	pool    string       // which one the run is
+	pools   Pools        // nil: any source goes to any
 
 	verdicts  []turnmill.Verdict
 	targets   []shard.Target
@@ -151,7 +153,7 @@ func (w *worker) admit(t *turnmill.Trajectory) (reason turnmill.Reason) {
 		t.ID, w.canonical = formats.ContentID(t, w.canonical)
 	}
 	w.verdicts, reason = w.filters.Apply(t, w.verdicts) // filter: keep or drop turns, then the whole
-	if reason == "" && w.samples != nil && w.samples.config.Pools.other(w.samples.config.Pool, t.Source) {
+	if reason == "" && w.pools.other(w.pool, t.Source) {
 		reason = turnmill.ReasonOtherPool
 	}
 	return reason
@@ -168,6 +170,10 @@ func (w *worker) document(d *turnmill.Document, out *outcome) {
 	}
 	if w.samples != nil { // it has nothing to ask
 		out.dropDocument(d, turnmill.ReasonNoEnvironment, nil)
+		return
+	}
+	if w.pools.other(w.pool, d.Source) {
+		out.dropDocument(d, turnmill.ReasonOtherPool, nil)
 		return
 	}
 	if d.Text == "" {

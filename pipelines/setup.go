@@ -105,6 +105,9 @@ func resolve(ctx context.Context, o *Options) (*setup, error) {
 	if o.audits() {
 		p.Config.rowless(mode)
 	}
+	if !o.samples() && o.SFT.Pools != nil {
+		p.Config.Pool, p.Config.Pools = o.SFT.Pool, o.SFT.Pools
+	}
 	if o.samples() {
 		p.Config.SFT = o.SFT.config()
 		p.Config.SFT.ThinkPrompt = p.Config.SFT.ThinkPrompt || written.think
@@ -225,6 +228,7 @@ func (s *setup) newWorker() *worker {
 		filters:  s.filters.Fork(), mask: masker, builder: s.newBuilder(), splits: splitter{s.share, s.plan.Mask.Seed},
 	}
 	w.mix = s.plan.Mix
+	w.pool, w.pools = c.pool()
 	if s.plan.samples() {
 		w.samples = s.newSampleMaker()
 	}

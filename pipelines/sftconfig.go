@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/shard"
+	"github.com/turnmill/turnmill/shard/prompt"
 )
 
 const pipelineSFT = "sft"
@@ -62,6 +63,29 @@ func (p Pools) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// errors returns what is wrong with a pool's name, and with the template that it asks under.
+func (p Pools) errors(pool, template string) error {
+	if p == nil {
+		return nil
+	}
+	errs := []error{p.Validate()}
+	if _, named := p[pool]; !named {
+		errs = append(errs, fmt.Errorf("--pool %s: --pools names no such pool; it has %s", pool, strings.Join(slices.Sorted(maps.Keys(p)), ", ")))
+	}
+	if t, err := prompt.Find(prompt.General, template); err == nil && t.Pool() != pool && slices.Contains(prompt.Pools(), pool) {
+		errs = append(errs, fmt.Errorf("--template %s: it belongs to the pool %s, and pools share no template; leave --template out", template, t.Pool()))
+	}
+	return errors.Join(errs...)
+}
+
+// pool returns the pool of a run and the sources of each, nil where any source may go to any.
+func (c *Config) pool() (string, Pools) {
+	if c.SFT != nil {
+		return c.SFT.Pool, c.SFT.Pools
+	}
+	return c.Pool, c.Pools
 }
 
 // other tells whether a source belongs to another pool than the one named.
@@ -132,7 +156,6 @@ func (c *SFTConfig) validate() error {
 	errs := []error{
 		oneOf("pairs", c.Pairs, pairRules[:]...),
 		oneOf("loss", c.Loss, answerParts[:]...),
-		c.Pools.Validate(),
 		c.priceErrors(),
 	}
 	if _, err := parseTargets(c.Targets); err != nil {
@@ -146,8 +169,6 @@ func (c *SFTConfig) validate() error {
 	}
 	if c.Pool != pipelineSFT && c.Pool != poolRL {
 		errs = append(errs, fmt.Errorf("--pool %q: want sft or rl", c.Pool))
-	} else if _, named := c.Pools[c.Pool]; c.Pools != nil && !named {
-		errs = append(errs, fmt.Errorf("--pool %s: --pools names no such pool; it has %s", c.Pool, strings.Join(slices.Sorted(maps.Keys(c.Pools)), ", ")))
 	}
 	if c.Ask != nil {
 		errs = append(errs, c.Ask.validate())

@@ -18,7 +18,7 @@ import (
 )
 
 // sftFlags are the flags that sft alone has.
-var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "drop-leakage", "verifiers", "meta-verifiers", "pool", "max-prompt", "pools",
+var sftFlags = [...]string{"rollouts", "judgements", "targets", "samples", "threshold", "pairs", "loss", "think-prompt", "compat", "drop-leakage", "verifiers", "meta-verifiers", "max-prompt",
 	"rollout-model", "judge-model", "temperature", "top-p", "max-tokens", "judge-temperature", "judge-top-p", "judge-max-tokens", "judge-attempts", "rollout-price", "judge-price", "batch-requests",
 	"rollout-url", "judge-url", "max-in-flight", "budget-requests", "budget-tokens", "budget-cost", "request-timeout"}
 
@@ -59,6 +59,9 @@ INPUT is what turnmill cpt takes. The same command on an interrupted OUT goes on
 // addSFT declares the flags of sft alone.
 func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	q := &o.SFT
+	if o.Pipeline != "sft" {
+		q.Pool = "cpt"
+	}
 	fs.StringSliceVar(&q.Rollouts, "rollouts", nil, "`FILE`, directory or glob of recorded answers to queries; may be given again")
 	fs.StringSliceVar(&q.Judgements, "judgements", nil, "`FILE`, directory or glob of recorded answers of judges; may be given again")
 	fs.StringVar(&q.Targets, "targets", q.Targets, "turns of a trajectory that are asked for: a number `N`, drawn by seed; all; eval (first, last and three between)")
@@ -84,9 +87,9 @@ func (o *cptOptions) addSFT(fs *pflag.FlagSet) {
 	fs.StringVar(&q.RolloutPrice, "rollout-price", "", "price of a million tokens of rollouts: prompts and completions, as in `0.60,2.40`; the manifest says what they cost")
 	fs.StringVar(&q.JudgePrice, "judge-price", "", "so of judges, `IN,OUT`")
 	o.addAsk(fs)
-	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is: sft; rl writes prompts, and no rollouts are needed")
+	fs.StringVar(&q.Pool, "pool", q.Pool, "`NAME` of the pool that this set is; of sft: sft, or rl, which writes prompts and needs no rollouts")
 	decimalVar(fs, &q.MaxPrompt, "max-prompt", "longest prompt of the pool rl, `N` tokens; longer ones are dropped, not cut")
-	fs.StringVar(&o.pools, "pools", "", "YAML `FILE`: the sources of each pool; trajectories of other pools' sources are dropped")
+	fs.StringVar(&o.pools, "pools", "", "YAML `FILE`: the sources of each pool; what comes from other pools' sources is dropped")
 }
 
 // addAsk declares the flags that say how endpoints are asked; they change no question.
