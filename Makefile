@@ -52,12 +52,13 @@ demo: build
 demo-sft: build
 	$(BIN) demo --sft -o build/demo-sft
 
-# Everything: rules, Go tests with the race detector, and the proofs that need Python.
+# Everything: rules, Go tests with the race detector, and the proofs that need Python. The two packages that take
+# longest come first, so that they run beside each other and not one after the other.
 test: hf lint
 	@test -n "$$TURNMILL_DATA" || echo "test: TURNMILL_DATA is not set: tests over recorded runs of others are left out"
 	@command -v zstd >/dev/null || echo "test: no program zstd: one test of its windows is left out; another makes such frames itself"
 	@$(GO) test -count=1 -run '^TestProgram$$' -v ./filter/verify | sed -n 's/.*no sandbox here/test: programs of verifiers are left out: no sandbox here/p'
-	$(GO) test -race -shuffle=on -timeout 30m ./...
+	$(GO) test -race -shuffle=on -timeout 30m ./pipelines ./cmd/turnmill ./...
 	$(if $(GOHF),$(GO) test -race -shuffle=on -timeout 30m $(GOHF) ./shard/hf)
 	$(if $(GOHF),$(GO) test -race -timeout 30m $(GOHF) -run 'TestOpenTokenizer|TestHF' ./pipelines)
 	$(MAKE) --no-print-directory parity
