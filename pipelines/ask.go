@@ -57,6 +57,17 @@ func (machineClock) AfterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d, f).Stop
 }
 
+// client opens the client of one endpoint; price is validated, or "".
+func (a *AskOptions) client(url, price string) (*endpoint.Client, error) {
+	settings := endpoint.Options{URL: url, Key: a.Key, Clock: machineClock{}, Jitter: rand.Float64,
+		Concurrency: a.MaxInFlight, Budget: a.Budget, Timeout: a.Timeout}
+	settings.Prices, _ = prices(price)
+	if a.tune != nil {
+		a.tune(&settings)
+	}
+	return endpoint.New(settings)
+}
+
 // conversation asks the questions of one run.
 type conversation struct {
 	setup          *setup
@@ -84,13 +95,7 @@ func newConversation(o *Options, s *setup) (*conversation, error) {
 			errs = append(errs, fmt.Errorf("--%s: the model %s is to be asked, and no address is known; name one, or set OPENAI_BASE_URL", e.flag, e.model))
 			continue
 		}
-		settings := endpoint.Options{URL: e.url, Key: o.Ask.Key, Clock: machineClock{}, Jitter: rand.Float64,
-			Concurrency: o.Ask.MaxInFlight, Budget: o.Ask.Budget, Timeout: o.Ask.Timeout}
-		settings.Prices, _ = prices(e.price) // it was validated
-		if o.Ask.tune != nil {
-			o.Ask.tune(&settings)
-		}
-		client, err := endpoint.New(settings)
+		client, err := o.Ask.client(e.url, e.price)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--%s: %w", e.flag, err))
 			continue

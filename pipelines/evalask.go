@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"math/rand/v2"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter/judge"
@@ -97,12 +96,7 @@ func (e *evaluation) missing(ctx context.Context, attempt int) iter.Seq2[turnmil
 // ask asks the judge, attempt by attempt. The journal stays open, for the scores.
 func (e *evaluation) ask(ctx context.Context) error {
 	o := e.o
-	settings := endpoint.Options{URL: o.Ask.JudgeURL, Key: o.Ask.Key, Clock: machineClock{}, Jitter: rand.Float64,
-		Concurrency: o.Ask.MaxInFlight, Budget: o.Ask.Budget, Timeout: o.Ask.Timeout}
-	if o.Ask.tune != nil {
-		o.Ask.tune(&settings)
-	}
-	client, err := endpoint.New(settings)
+	client, err := o.Ask.client(o.Ask.JudgeURL, "")
 	if err != nil {
 		return &UsageError{fmt.Errorf("--judge-url: %w", err)}
 	}
