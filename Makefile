@@ -19,7 +19,7 @@ HF_LINK  := $(if $(filter Darwin,$(shell uname -s)),-Wl$(comma)-dead_strip,-Wl$(
 HF_FLAGS := -tags hf -ldflags '-extldflags "$(HF_LINK)"'
 GOHF      = $(if $(shell ls $(HF_STAMP) 2>/dev/null),$(HF_FLAGS))
 
-.PHONY: all build demo demo-sft hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids server trainers clean
+.PHONY: all race-commands race-packages build demo demo-sft hf test lint golden fuzz mutants soak bench bench-peers bench-stream parity audit-sql browser parity-ids server trainers clean
 
 all: build
 
@@ -52,22 +52,29 @@ demo: build
 demo-sft: build
 	$(BIN) demo --sft -o build/demo-sft
 
-# Everything: rules, Go tests with the race detector, and the proofs that need Python. The tests of pipelines run whole
-# without it, which is six times as fast, and again with it where goroutines meet.
-CONCURRENT := Determinism|Pool|Ask|Stream|Scan|Cancel|Interrupt|Resume|Goroutine|InProcesses|TestRun|TestSFT$$|TestShuffle$$|TestSpans|TestVerifiedSFT|TestRL$$
+# Everything: rules, Go tests with the race detector, and the proofs that need Python. The tests of pipelines take as
+# long as all others, so they run in two halves, each beside half of the rest.
+HALF := ^Test[A-M]
+
 test: hf lint
 	@test -n "$$TURNMILL_DATA" || echo "test: TURNMILL_DATA is not set: tests over recorded runs of others are left out"
 	@command -v zstd >/dev/null || echo "test: no program zstd: one test of its windows is left out; another makes such frames itself"
 	@$(GO) test -count=1 -run '^TestProgram$$' -v ./filter/verify | sed -n 's/.*no sandbox here/test: programs of verifiers are left out: no sandbox here/p'
-	$(GO) test -race -shuffle=on -timeout 30m ./cmd/turnmill $$($(GO) list ./... | grep -v '/pipelines$$')
-	$(GO) test -shuffle=on -timeout 30m ./pipelines
-	$(GO) test -race -timeout 30m -run '$(CONCURRENT)' ./pipelines
+	$(MAKE) --no-print-directory -j 2 --output-sync=target race-commands race-packages
 	$(if $(GOHF),$(GO) test -race -shuffle=on -timeout 30m $(GOHF) ./shard/hf)
 	$(if $(GOHF),$(GO) test -race -timeout 30m $(GOHF) -run 'TestOpenTokenizer|TestHF' ./pipelines)
 	$(MAKE) --no-print-directory parity
 	$(MAKE) --no-print-directory audit-sql
 	$(MAKE) --no-print-directory browser
 	$(if $(GOHF),TURNMILL_QWEN3="$$(ls "$$PWD"/build/parity/*qwen3-*/tokenizer.json)" $(GO) test $(GOHF) -run TestParityQwen3 ./shard/hf)
+
+race-commands:
+	$(GO) test -race -shuffle=on -p 1 -timeout 30m -run '$(HALF)' ./pipelines
+	$(GO) test -race -shuffle=on -p 1 -timeout 30m ./cmd/turnmill
+
+race-packages:
+	$(GO) test -race -shuffle=on -p 1 -timeout 30m -skip '$(HALF)' ./pipelines
+	$(GO) test -race -shuffle=on -p 1 -timeout 30m $$($(GO) list ./... | grep -v -e '/pipelines$$' -e '/cmd/turnmill$$')
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
