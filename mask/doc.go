@@ -20,6 +20,9 @@
 //	          nodes.go      its lines, or the nodes of long ones, without what is volatile
 //	          changed.go    those of the observation that it has not got
 //
+// Beside the decision stand columns that no label depends on (history.go, seen.go): words that neither state nor anything
+// before the turn has, and reference answers that nobody asked for.
+//
 // The decision is a function of the texts, the table, the seed, the trajectory's id and the turn's index.
 // Nothing else enters, mode changed apart: not the domain, the tool, the tokenizer, the order of the input, nor
 // other turns.

@@ -5,7 +5,7 @@
 //	commits, manifest        Counts: the ledger, notes and mask statistics, mergeable, as JSON
 //	the terminal             WriteTable
 //
-// The ledger keeps four accounts, of records, trajectories, turns and loss tokens. In each, nothing
+// The ledger keeps four accounts, of records, trajectories, turns and loss tokens; an SFT set has a fifth, of queries. In each, nothing
 // disappears: in + repeated = out + dropped + rejected, and in is counted where things are read, never
 // computed from the rest.
 //

@@ -11,6 +11,8 @@
 //	  v
 //	bytes, commit
 //
+// Beside finds another file of the same commit, as the one with the chat template; that it is not there is kept too.
+//
 // The cache is laid out as huggingface_hub has it, so that each finds what the other fetched:
 //
 //	CACHE/models--Qwen--Qwen3-8B/
