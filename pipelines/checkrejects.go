@@ -66,7 +66,7 @@ func (p *partitionCheck) nextReject() (*rejectLine, error) {
 	r.n++
 	p.rejectLine(l)
 	if p.examples != nil {
-		p.records.lose(l, nil, nil)
+		p.records.lose(l, nil)
 	}
 	return l, nil
 }

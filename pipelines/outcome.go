@@ -48,7 +48,8 @@ type outcome struct {
 // recordAccount is what is known of a record while it is worked through.
 type recordAccount struct {
 	pos          turnmill.Pos
-	raw          []byte // borrowed until the account is closed
+	raw          []byte       // borrowed until the account is closed
+	shown        *recordBytes // of raw, once an example may show it
 	domain       turnmill.Domain
 	trajectories int
 	id           string          // of the first trajectory or document
@@ -103,7 +104,7 @@ func (o *outcome) reject(l rejectLine) {
 	o.lines++
 	if o.samples != nil && l.Kind != "turn" {
 		l.at(o.rec.pos)
-		o.samples.records.lose(&l, o.rec.raw, o.secrets)
+		o.samples.records.lose(&l, o.recordBytes())
 	}
 }
 
@@ -143,22 +144,30 @@ func (o *outcome) begin(from source, raw frame.Record, rec *formats.Decoded) {
 func (o *outcome) note(d turnmill.Domain, id string, notes *turnmill.Notes) {
 	o.counts.AddNotes(d, notes)
 	if o.samples != nil && *notes != (turnmill.Notes{}) {
-		o.samples.records.mend(d, id, notes, o.rec.pos, o.rec.raw, o.secrets)
+		o.samples.records.mend(d, id, notes, o.rec.pos, o.recordBytes())
 	}
+}
+
+// recordBytes returns what an example of the record at hand may show, nil where it could not be read.
+func (o *outcome) recordBytes() *recordBytes {
+	if o.rec.shown == nil && len(o.rec.raw) > 0 {
+		o.rec.shown = recordBytesOf(o.rec.raw, &o.arena)
+	}
+	return o.rec.shown
 }
 
 // lostPart puts a stretch of a record that could not be read into the accounts, as a record of its own.
 func (o *outcome) lostPart(from source, s *formats.Stretch) {
-	at, raw := o.rec.pos, o.rec.raw
+	at, raw, shown := o.rec.pos, o.rec.raw, o.rec.shown
 	if s.Offset >= 0 && s.Bytes >= 0 && s.Offset+s.Bytes <= int64(len(raw)) {
-		o.rec.raw = raw[s.Offset : s.Offset+s.Bytes]
+		o.rec.raw, o.rec.shown = raw[s.Offset:s.Offset+s.Bytes], nil
 	}
 	path, start := from.part(s.Offset)
 	o.rec.pos.Path, o.rec.pos.Line, o.rec.pos.Offset, o.rec.pos.Bytes = path, 0, at.Offset+s.Offset-start, s.Bytes
 	o.counts.Ledger.Total.Records.In++
 	o.counts.Ledger.Total.Records.Reject(s.Reason, 1)
 	o.reject(rejectLine{Kind: "record", Status: "rejected", Reason: s.Reason, Detail: o.secrets.Text(s.Err.Error())})
-	o.rec.pos, o.rec.raw = at, raw
+	o.rec.pos, o.rec.raw, o.rec.shown = at, raw, shown
 }
 
 // position is where a record lies; of a run in several files, its first file.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/turnmill/turnmill"
+	"github.com/turnmill/turnmill/filter/secrets"
 	"github.com/turnmill/turnmill/internal/zstdio"
 	"github.com/turnmill/turnmill/shard/arrow"
 	"github.com/turnmill/turnmill/stats"
@@ -34,6 +35,7 @@ type partitionWriter struct {
 	rejLines      int64
 	examples      *figures.Reservoir[*sample] // of an audit, else nil
 	lostAndMended recordSampler               // of an audit
+	hide          *secrets.Scrubber           // of its texts
 	sft           *sampleWriter               // of sft, else nil
 
 	counts         *stats.Counts
@@ -58,7 +60,7 @@ func newPartitionWriter(p *pool, i int, to sink) (*partitionWriter, error) {
 	}
 	if p.setup.plan.audits() {
 		w.examples = figures.NewReservoir[*sample](mostKinds)
-		w.lostAndMended = newRecordSampler(p.setup.plan.Mask.Seed, mostKinds)
+		w.lostAndMended, w.hide = newRecordSampler(p.setup.plan.Mask.Seed, mostKinds), secrets.New(p.setup.secrets)
 	}
 	var err error
 	if w.turnsFile, err = to.create(turnsPath(i)); err != nil {
@@ -126,7 +128,7 @@ func (w *partitionWriter) write(o *outcome) error {
 	w.places = w.places[:0]
 	if w.examples != nil {
 		gather(w.examples, o.samples, &w.setup.table)
-		w.lostAndMended.gather(&o.samples.records)
+		w.lostAndMended.gather(&o.samples.records, w.hide)
 	}
 	w.records, w.units = w.records+o.records, w.units+o.units
 	if err := w.turns.Write(o.turns); err != nil {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/turnmill/turnmill"
 	"github.com/turnmill/turnmill/filter/secrets"
@@ -24,12 +23,6 @@ import (
 //
 // The first line of a file holds the kinds of what was lost, the second those of what was mended, each in the order of
 // first sight; each other line is a recordLine. A run of cpt keeps none; its rejects give the same choice, without texts.
-
-// Sizes of a record's excerpt, in bytes.
-const (
-	recordHead = 700
-	recordTail = 200
-)
 
 func recordExamplesPath(i int) string { return fmt.Sprintf("examples/r%05d.jsonl.zst", i) }
 
@@ -50,44 +43,15 @@ type recordLine struct {
 	ID     string          `json:"id,omitempty"`
 	Domain turnmill.Domain `json:"domain,omitempty"`
 	Text   recordText      `json:"text"`
+
+	of *recordBytes // what Text is to be made of, nil when it is made
 }
 
-// recordText is a record without its middle; empty where the record could not be read.
-type recordText struct {
-	Head    string `json:"head,omitempty"`
-	Skipped int    `json:"skipped,omitempty"` // bytes
-	Tail    string `json:"tail,omitempty"`
-}
-
-// secretReach is how much beyond an excerpt is looked at for secrets that its end would cut, in bytes.
-const secretReach = 16 << 10
-
-// recordTextOf cuts the middle out of a record, and what is secret. What is no UTF-8 in it becomes U+FFFD.
-func recordTextOf(raw []byte, hide *secrets.Scrubber) recordText {
-	plain := func(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
-	if len(raw) <= 2*secretReach {
-		if text := plain(raw); hide != nil {
-			raw = []byte(hide.Text(text))
-		}
-	} else if hide != nil {
-		head, tail := hide.Text(plain(raw[:secretReach])), hide.Text(plain(raw[len(raw)-secretReach:]))
-		if len(head) >= recordHead && len(tail) >= recordTail {
-			t := recordTextOf([]byte(head+tail), nil)
-			t.Skipped += len(raw) - 2*secretReach
-			return t
-		}
+// settle makes the text, when it is known that the line stays: most do not.
+func (l *recordLine) settle(hide *secrets.Scrubber) {
+	if l.of != nil {
+		l.Text, l.of = l.of.text(hide), nil
 	}
-	if len(raw) <= recordHead+recordTail {
-		return recordText{Head: plain(raw)}
-	}
-	head, tail := recordHead, len(raw)-recordTail
-	for head > recordHead-utf8.UTFMax && !utf8.RuneStart(raw[head]) {
-		head--
-	}
-	for tail < len(raw)-recordTail+utf8.UTFMax && !utf8.RuneStart(raw[tail]) {
-		tail++
-	}
-	return recordText{plain(raw[:head]), tail - head, plain(raw[tail:])}
 }
 
 // What the kinds of records are of, and called.
@@ -139,8 +103,9 @@ func (s *recordSampler) reset() {
 	s.mended.Reset()
 }
 
-// lose looks at a reject's line, whose place is in it. Texts of kinds and line are borrowed; what is kept is copied.
-func (s *recordSampler) lose(l *rejectLine, raw []byte, hide *secrets.Scrubber) {
+// lose looks at a reject's line, whose place is in it. Texts of kinds and line are borrowed; what is kept is copied, but for
+// the bytes, which are nil where the record could not be read.
+func (s *recordSampler) lose(l *rejectLine, of *recordBytes) {
 	var one *recordLine
 	rank := figures.RankRecord(s.seed, l.Path, frameOf(l.Frame), l.Offset, l.ID)
 	for _, k := range lostKinds(l) {
@@ -150,14 +115,14 @@ func (s *recordSampler) lose(l *rejectLine, raw []byte, hide *secrets.Scrubber) 
 		}
 		if one == nil {
 			one = &recordLine{Rank: rank, Kind: l.Kind, Status: l.Status, Reason: l.Reason, Detail: strings.Clone(l.Detail), Path: l.Path, Frame: l.Frame,
-				Line: l.Line, Offset: l.Offset, Bytes: l.Bytes, ID: strings.Clone(l.ID), Domain: turnmill.Domain(strings.Clone(string(l.Domain))), Text: recordTextOf(raw, hide)}
+				Line: l.Line, Offset: l.Offset, Bytes: l.Bytes, ID: strings.Clone(l.ID), Domain: turnmill.Domain(strings.Clone(string(l.Domain))), of: of}
 		}
 		kept.Put(rank, one)
 	}
 }
 
 // mend looks at the notes of a record.
-func (s *recordSampler) mend(d turnmill.Domain, id string, notes *turnmill.Notes, pos turnmill.Pos, raw []byte, hide *secrets.Scrubber) {
+func (s *recordSampler) mend(d turnmill.Domain, id string, notes *turnmill.Notes, pos turnmill.Pos, of *recordBytes) {
 	var one *recordLine
 	rank := figures.RankRecord(s.seed, pos.Path, pos.Frame, pos.Offset, id)
 	for i, n := range notes {
@@ -170,7 +135,7 @@ func (s *recordSampler) mend(d turnmill.Domain, id string, notes *turnmill.Notes
 		}
 		if one == nil {
 			one = &recordLine{Rank: rank, Kind: "record", Path: pos.Path, Line: pos.Line, Offset: pos.Offset, Bytes: pos.Bytes,
-				ID: strings.Clone(id), Domain: turnmill.Domain(strings.Clone(string(d))), Text: recordTextOf(raw, hide)}
+				ID: strings.Clone(id), Domain: turnmill.Domain(strings.Clone(string(d))), of: of}
 			if pos.Frame >= 0 {
 				one.Frame = &pos.Frame
 			}
@@ -192,13 +157,14 @@ func ownKind(k figures.Kind) figures.Kind {
 	return k
 }
 
-// gather takes the examples of an outcome, or of a partition, into s.
-func (s *recordSampler) gather(from *recordSampler) {
-	gatherRecords(s.lost, from.lost)
-	gatherRecords(s.mended, from.mended)
+// gather takes the examples of an outcome, or of a partition, into s, and makes the texts that are not made yet, without
+// what hide finds.
+func (s *recordSampler) gather(from *recordSampler, hide *secrets.Scrubber) {
+	gatherRecords(s.lost, from.lost, hide)
+	gatherRecords(s.mended, from.mended, hide)
 }
 
-func gatherRecords(into, from *figures.Reservoir[*recordLine]) {
+func gatherRecords(into, from *figures.Reservoir[*recordLine], hide *secrets.Scrubber) {
 	for _, k := range from.Kinds() {
 		kept := into.At(k)
 		if kept == nil {
@@ -206,6 +172,7 @@ func gatherRecords(into, from *figures.Reservoir[*recordLine]) {
 		}
 		for _, e := range from.Of(k) {
 			if kept.Wants(e.Rank) {
+				e.Value.settle(hide)
 				kept.Put(e.Rank, e.Value)
 			}
 		}
@@ -227,12 +194,12 @@ func collectRecords(root string, p *Plan, partitions int) (*recordSampler, error
 		if p.audits() {
 			err = readRecordExamples(root, i, &one, nil)
 		} else {
-			err = eachReject(root, i, func(l *rejectLine) { one.lose(l, nil, nil) })
+			err = eachReject(root, i, func(l *rejectLine) { one.lose(l, nil) })
 		}
 		if err != nil {
 			return nil, err
 		}
-		all.gather(&one)
+		all.gather(&one, nil)
 	}
 	return &all, nil
 }

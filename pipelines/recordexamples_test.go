@@ -3,6 +3,8 @@ package pipelines
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/turnmill/turnmill/filter/secrets"
+	"github.com/turnmill/turnmill/internal/jsonscan"
 	"github.com/turnmill/turnmill/stats/figures"
 )
 
@@ -152,7 +156,7 @@ func TestRecordExamplesAreProven(t *testing.T) {
 // TestRecordText: a record shows its first and last bytes, valid, and says how many are left out.
 func TestRecordText(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("é", 449) + "xx", strings.Repeat("a", 900), strings.Repeat("a", 901), strings.Repeat("é", 3000), "a" + strings.Repeat("漢", 3000), strings.Repeat("\xff", 3000)} {
-		x := recordTextOf([]byte(text), nil)
+		x := recordBytesOf([]byte(text), &jsonscan.Arena{}).text(nil)
 		if !utf8.ValidString(x.Head) || !utf8.ValidString(x.Tail) {
 			t.Errorf("%.9q: no UTF-8: %+v", text, x)
 		}
@@ -161,6 +165,33 @@ func TestRecordText(t *testing.T) {
 		}
 		if len(text) > recordHead+recordTail && slices.Contains([]int{len(x.Head), len(x.Tail), x.Skipped}, 0) {
 			t.Errorf("%.9q: %d, %d, %d bytes", text, len(x.Head), x.Skipped, len(x.Tail))
+		}
+	}
+}
+
+// TestRecordTextWithoutSecrets: what is cut out is told in characters that are whole, and a secret that reaches beyond
+// what is shown is not shown in part, however large the record.
+func TestRecordTextWithoutSecrets(t *testing.T) {
+	hide := secrets.New(secrets.Scrub)
+	var body []byte
+	for i := range 200 {
+		sum := sha256.Sum256([]byte{byte(i)})
+		body = append(base64.StdEncoding.AppendEncode(body, sum[:]), '\n')
+	}
+	key := "-----BEGIN RSA " + "PRIVATE KEY-----\n" + string(body) + "-----END RSA " + "PRIVATE KEY-----\n"
+	for _, text := range []string{
+		strings.Repeat("a ", 340) + key,
+		strings.Repeat("a ", 340) + key + strings.Repeat("log line\n", 10_000),
+		key + strings.Repeat("漢", 30_000) + key,
+	} {
+		x := recordBytesOf([]byte(text), &jsonscan.Arena{}).text(hide)
+		for line := range strings.Lines(string(body)) {
+			if strings.Contains(x.Head+x.Tail, line[:20]) {
+				t.Fatalf("%d bytes: a key is shown: %q, %q", len(text), x.Head, x.Tail)
+			}
+		}
+		if !utf8.ValidString(x.Head) || !utf8.ValidString(x.Tail) || strings.Contains(x.Head+x.Tail, "\uFFFD") {
+			t.Errorf("%d bytes: a character is parted", len(text))
 		}
 	}
 }

@@ -76,3 +76,6 @@ func (a *Arena) Close(b []byte) string {
 
 // Copy keeps a copy of s.
 func (a *Arena) Copy(s string) string { return a.Close(append(a.room(len(s)), s...)) }
+
+// CopyBytes keeps a copy of b.
+func (a *Arena) CopyBytes(b []byte) string { return a.Close(append(a.room(len(b)), b...)) }
